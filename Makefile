@@ -1,0 +1,39 @@
+# make demo   set up .venv and assess a real model
+# make test   set up .venv and run the whole suite
+# make check  format, lint, strict types, import layers
+# make bench  speed, as ratios measured side by side
+.PHONY: demo test check format bench clean
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.venv/.base: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[demo]'
+	touch $@
+
+.venv/.ready: .venv/.base
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[test,check]'
+	touch $@
+
+demo: .venv/.base
+	@$(BIN)/python examples/demo.py
+
+test: check
+	$(BIN)/python -m pytest
+
+check: .venv/.ready
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+format: .venv/.ready
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: .venv/.ready
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

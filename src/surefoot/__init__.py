@@ -1,0 +1,37 @@
+"""surefoot: can this classifier's confidences be trusted, and are they worth anything?"""
+
+from surefoot import metrics
+from surefoot.assessment import Assessment, assess, assess_estimator
+from surefoot.errors import (
+    InvalidPredictions,
+    InvalidTally,
+    MetricUnavailable,
+    MissingPackage,
+    RoundedConfidenceWarning,
+    UndefinedMetricWarning,
+)
+from surefoot.metric import Metric
+from surefoot.metrics.binned import ece, equal_mass_ece, mce
+from surefoot.metrics.classwise import (
+    cw_balanced_accuracy,
+    cw_f1,
+    cw_fbeta,
+    cw_jaccard,
+    cw_kappa,
+    cw_mcc,
+    cw_metric,
+    cw_npv,
+    cw_precision,
+    cw_recall,
+    cw_specificity,
+)
+from surefoot.metrics.confusion import Confusion, confusion, cw_confusion
+from surefoot.metrics.proper import brier, log_loss
+from surefoot.metrics.ranking import RocCurve, auc, auc_gain, cw_auc, cw_average_precision, cw_roc_curve, roc_curve
+from surefoot.metrics.size_ratio import csr, csr_sigma, csr_z, p_risk
+from surefoot.metrics.weighted import accuracy, cw_accuracy, gain, mean_confidence
+from surefoot.predictions import Predictions
+from surefoot.tallies import Tally, Term
+from surefoot.tallying import tally
+
+__version__ = "0.1.0"

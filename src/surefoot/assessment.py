@@ -1,0 +1,309 @@
+"""The assessment: can these confidences be trusted, and are they worth anything?"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from os import PathLike
+from typing import Any, Literal
+
+import numpy as np
+
+from surefoot.engines.arrays import tally_arrays
+from surefoot.errors import InvalidPredictions, MetricUnavailable
+from surefoot.metric import Metric, Noted
+from surefoot.metrics import ALL
+from surefoot.metrics.size_ratio import CSR, CSR_SIGMA, CSR_Z, P_RISK, normal_cdf
+from surefoot.metrics.terms import CERTAIN, CERTAIN_WRONG, DOUBT, ERRORS, ROWS, WRONG
+from surefoot.predictions import Predictions
+from surefoot.predictions.frames import frame_column, is_frame
+from surefoot.report.terminal import render
+from surefoot.tallies import Label, Tally
+from surefoot.tallying import (
+    ALWAYS,
+    BAND_DOUBT,
+    BAND_WEIGHT,
+    BAND_WRONG,
+    DOUBT_BANDS,
+    available,
+    slicing_column,
+)
+from surefoot.writing import write_whole
+
+Verdict = Literal["overconfident", "underconfident", "no evidence against calibration"]
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Risk:
+    """What the mistakes say about overconfidence, by the paper's normal law."""
+
+    csr: float
+    sigma: float
+    z: float
+    p_risk: float
+    n: int
+    errors: int
+    certain: int
+    certain_wrong: int
+    rounded: int
+    method: str = "normal"
+
+
+@dataclass(frozen=True)
+class Band:
+    """The rows whose doubt lies in [least, below): how many, the mistakes they allowed for, and those they made."""
+
+    least: float
+    below: float
+    rows: float
+    stated: float
+    seen: float
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A part of the data, assessed by itself. Slices by truth are descriptive and get no verdict."""
+
+    value: Label
+    verdict: Verdict | None
+    risk: Risk
+    stated: float
+    seen: float
+    metrics: Mapping[str, float]
+
+
+@dataclass(frozen=True, repr=False)
+class Assessment:
+    """The answer: a verdict, the risk, the value of the confidences, and where it goes wrong."""
+
+    verdict: Verdict
+    level: float
+    risk: Risk
+    #: Every metric the data can give.
+    metrics: Mapping[str, float]
+    #: Why a metric is nan or infinite, or what was left out of it.
+    reasons: Mapping[str, str]
+    #: For rankings read from a tally: how far they may be from the value on the rows.
+    bounds: Mapping[str, float]
+    #: Mistakes the model allowed for, and mistakes it made.
+    stated: float
+    seen: float
+    bands: tuple[Band, ...]
+    by: str | None = None
+    slices: list[Slice] = field(default_factory=list)
+    classes: int | None = None
+
+    def __getitem__(self, name: str) -> float:
+        """The value of a metric; asking for one the data cannot give says why."""
+        if name in self.metrics:
+            return self.metrics[name]
+        if name not in ALL:
+            raise MetricUnavailable(f"there is no metric {name!r}; surefoot.metrics.ALL lists them.")
+        raise MetricUnavailable(self.reasons[name])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, fit for JSON: a number that JSON cannot hold is None, with the reason beside it."""
+        return {
+            "surefoot": "assessment",
+            "schema": SCHEMA,
+            "verdict": self.verdict,
+            "level": self.level,
+            "risk": _strict(asdict(self.risk)),
+            "metrics": {name: self._entry(name) for name in (*self.metrics, *self._absent())},
+            "mistakes": {"stated": self.stated, "seen": self.seen},
+            "bands": [_strict(asdict(band)) for band in self.bands],
+            "by": self.by,
+            "slices": [
+                {**asdict(part), "risk": _strict(asdict(part.risk)), "metrics": _strict(dict(part.metrics))}
+                for part in self.slices
+            ],
+        }
+
+    def to_json(self, path: str | PathLike[str] | None = None) -> str:
+        """The same as strict JSON text, also written to ``path`` if one is given: whole, or not at all."""
+        text = json.dumps(self.to_dict(), allow_nan=False, indent=2) + "\n"
+        if path is not None:
+            write_whole(path, text)
+        return text
+
+    def __str__(self) -> str:
+        return render(self)
+
+    def __repr__(self) -> str:
+        return f"<Assessment: {self.verdict}, CSR {self.risk.csr:.3g}, {self.risk.n:,} rows>"
+
+    def _absent(self) -> list[str]:
+        return [name for name in self.reasons if name not in self.metrics]
+
+    def _entry(self, name: str) -> dict[str, Any]:
+        value = self.metrics.get(name)
+        entry: dict[str, Any] = {"value": value if value is not None and math.isfinite(value) else None}
+        if name in self.reasons:
+            entry["reason"] = self.reasons[name]
+        elif value is not None and math.isinf(value):
+            entry["reason"] = "infinite: a row that claimed certainty was wrong"
+        if self.bounds.get(name):
+            entry["bound"] = self.bounds[name]
+        return entry
+
+
+def assess(x: Any, probabilities: Any = None, *, level: float = 0.05, by: Any = None, **columns: Any) -> Assessment:
+    """Can these confidences be trusted, and are they worth anything?
+
+    ``x`` is :class:`Predictions`, a :class:`Tally`, a dataframe with the columns of :meth:`Predictions.from_frame`
+    (named by the same arguments), or true labels with ``probabilities``. ``by`` slices: a column of values, the name of
+    a column of the dataframe, or ``"predicted"`` or ``"truth"``. The verdict is the paper's for now: CSR against 1 by
+    the normal law, each side at ``level / 2``.
+
+    Examples
+    --------
+    >>> a = assess([0, 1, 1, 0] * 50, [0.1, 0.8, 0.7, 0.2] * 50)
+    >>> a.verdict, a["accuracy"]
+    ('underconfident', 1.0)
+    """
+    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
+        raise ValueError(f"level is {level!r}; it should be a number between 0 and 1, such as 0.05.")
+    if isinstance(x, Tally):
+        if probabilities is not None or columns:
+            raise InvalidPredictions("a tally already holds all there is; give it alone.")
+        return _assess_tally(x, level, by)
+    predictions = _as_predictions(x, probabilities, columns)
+    name = by if isinstance(by, str) else None if by is None else "slice"
+    if not isinstance(x, Predictions) and isinstance(by, str) and by not in ("predicted", "truth") and is_frame(x):
+        by = frame_column(x, by)
+    chosen = available(predictions)
+    whole = _exact(predictions, chosen)
+    reasons = {name: why for name, metric in ALL.items() if (why := metric.missing(predictions))}
+    parts: dict[Label, Tally] = {}
+    if by is not None:
+        values = slicing_column(predictions, by)
+        parts = {v.item(): _exact(predictions[values == v], chosen) for v in np.unique(values)}
+    return _assessed(whole, chosen, reasons, level, name, parts, predictions.labels)
+
+
+def assess_estimator(model: Any, X: Any, y: Any, *, level: float = 0.05, by: Any = None) -> Assessment:
+    """Assess a fitted classifier, scikit-learn's or any with ``predict_proba`` and ``classes_``, on held-out data."""
+    if not hasattr(model, "predict_proba") or not hasattr(model, "classes_"):
+        raise InvalidPredictions(
+            f"model is a {type(model).__name__} without predict_proba and classes_; give a fitted probabilistic "
+            "classifier, or assess its predictions."
+        )
+    predictions = Predictions.from_probabilities(y, model.predict_proba(X), labels=model.classes_)
+    return assess(predictions, level=level, by=by)
+
+
+def _as_predictions(x: Any, probabilities: Any, columns: dict[str, Any]) -> Predictions:
+    if isinstance(x, Predictions):
+        if probabilities is not None or columns:
+            raise InvalidPredictions("Predictions already hold all there is; give them alone.")
+        return x
+    if isinstance(x, tuple) and len(x) == 2 and probabilities is None:
+        x, probabilities = x
+    if probabilities is None or isinstance(probabilities, str) or columns:
+        if isinstance(probabilities, str):
+            columns = {"probabilities": probabilities, **columns}
+        return Predictions.from_frame(x, **columns)
+    return Predictions.from_probabilities(x, probabilities)
+
+
+def _exact(predictions: Predictions, chosen: Mapping[str, Metric]) -> Tally:
+    terms = [*ALWAYS, *(term for metric in chosen.values() for term in metric.terms)]
+    return tally_arrays(predictions, terms, exact=True)
+
+
+def _assess_tally(tally: Tally, level: float, by: Any) -> Assessment:
+    if by is not None:
+        raise InvalidPredictions("a tally cannot be sliced afterwards; tally(predictions, by=...) keeps slices apart.")
+    if any(not tally.has(term) for term in ALWAYS):
+        raise MetricUnavailable("this tally does not hold what an assessment needs; make it with surefoot.tally.")
+    reasons = {}
+    chosen = {}
+    for name, metric in ALL.items():
+        if not metric.additive:
+            reasons[name] = f"{name} needs the rows themselves; a tally does not hold them."
+        elif all(tally.has(term) for term in metric.terms):
+            chosen[name] = metric
+        else:
+            reasons[name] = f"this tally does not hold what {name} is made of."
+    return _assessed(tally, chosen, reasons, level, "slice" if tally.slices else None, tally.slices or {}, tally.labels)
+
+
+def _assessed(
+    whole: Tally,
+    chosen: Mapping[str, Metric],
+    reasons: dict[str, str],
+    level: float,
+    by: str | None,
+    parts: Mapping[Label, Tally],
+    labels: tuple[Label, ...] | None,
+) -> Assessment:
+    values: dict[str, Noted] = {name: metric.evaluate(whole) for name, metric in chosen.items()}
+    risk = _risk(whole)
+    return Assessment(
+        verdict=_verdict(risk, level),
+        level=level,
+        risk=risk,
+        metrics={name: float(noted.value) for name, noted in values.items()},
+        reasons={**{name: noted.note for name, noted in values.items() if noted.note}, **reasons},
+        bounds={name: bound for name, metric in chosen.items() if (bound := metric.bound(whole))},
+        stated=whole[DOUBT],
+        seen=whole[WRONG],
+        bands=_bands(whole),
+        by=by,
+        slices=[_slice(value, part, chosen, level, descriptive=by == "truth") for value, part in parts.items()],
+        classes=None if labels is None else len(labels),
+    )
+
+
+def _risk(t: Tally) -> Risk:
+    return Risk(
+        csr=CSR.evaluate(t).value,
+        sigma=CSR_SIGMA.evaluate(t).value,
+        z=CSR_Z.evaluate(t).value,
+        p_risk=P_RISK.evaluate(t).value,
+        n=round(t[ROWS]),
+        errors=round(t[ERRORS]),
+        certain=round(t[CERTAIN]),
+        certain_wrong=round(t[CERTAIN_WRONG]),
+        rounded=t.rounded,
+    )
+
+
+def _verdict(risk: Risk, level: float) -> Verdict:
+    if normal_cdf(-risk.z) <= level / 2:
+        return "overconfident"
+    if normal_cdf(risk.z) <= level / 2:
+        return "underconfident"
+    return "no evidence against calibration"
+
+
+def _slice(value: Label, t: Tally, chosen: Mapping[str, Metric], level: float, *, descriptive: bool) -> Slice:
+    risk = _risk(t)
+    metrics = {name: float(metric.evaluate(t).value) for name, metric in chosen.items()}
+    return Slice(value, None if descriptive else _verdict(risk, level), risk, t[DOUBT], t[WRONG], metrics)
+
+
+def _bands(t: Tally) -> tuple[Band, ...]:
+    table = t.table(DOUBT_BANDS)
+    edges = (0.0, *DOUBT_BANDS.edges, 1.0)
+    rows, stated, seen = (table.totals[term.name].value for term in (BAND_WEIGHT, BAND_DOUBT, BAND_WRONG))
+    return tuple(
+        Band(edges[code], edges[code + 1], float(rows[i]), float(stated[i]), float(seen[i]))
+        for i, code in enumerate(table.codes)
+    )
+
+
+def _strict(fields: dict[str, Any]) -> dict[str, Any]:
+    """Numbers that JSON cannot hold as None, with the reason beside them."""
+    strict: dict[str, Any] = {}
+    for name, value in fields.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            strict[name] = None
+            strict[f"{name}_reason"] = "not defined on these rows" if math.isnan(value) else "infinite"
+        else:
+            strict[name] = value
+    return strict

@@ -1,0 +1,1 @@
+"""Engines turn a source and terms into a tally."""

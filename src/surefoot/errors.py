@@ -1,0 +1,25 @@
+"""What can go wrong, by name."""
+
+
+class InvalidPredictions(ValueError):
+    """The data handed in cannot be predictions; the message names argument, row, value and way out."""
+
+
+class InvalidTally(ValueError):
+    """A saved tally is damaged, foreign or from a newer version, or two tallies do not belong together."""
+
+
+class MetricUnavailable(ValueError):
+    """A metric was asked of data that do not hold what it needs."""
+
+
+class MissingPackage(ImportError):
+    """An optional package is needed; the message names it and the extra that installs it."""
+
+
+class UndefinedMetricWarning(UserWarning):
+    """A metric, or its value for one class, is not defined on these data and is reported as nan."""
+
+
+class RoundedConfidenceWarning(UserWarning):
+    """Confidences lie so close to 1 that their doubt is a rounding, not a number the model gave."""

@@ -1,0 +1,130 @@
+"""Row expressions: what a term says, written once and evaluated by every engine.
+
+A term is called with a symbolic row and becomes a small graph of arithmetic, comparisons and ``log``.
+Equal parts are one object, so an engine that remembers what it has evaluated shares them for free.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Operand = "Expression | float | int"
+
+
+class Expression:
+    """A number for each row, built from columns. Comparisons give 1 where they hold and 0 elsewhere."""
+
+    __slots__ = ("arguments", "operation")
+
+    operation: str
+    arguments: tuple[Any, ...]
+
+    def __bool__(self) -> bool:
+        raise TypeError("a term is arithmetic on whole columns; it cannot branch on a value")
+
+    def __add__(self, other: Any) -> Expression:
+        return _node("add", self, other)
+
+    def __radd__(self, other: Any) -> Expression:
+        return _node("add", other, self)
+
+    def __sub__(self, other: Any) -> Expression:
+        return _node("subtract", self, other)
+
+    def __rsub__(self, other: Any) -> Expression:
+        return _node("subtract", other, self)
+
+    def __mul__(self, other: Any) -> Expression:
+        return _node("multiply", self, other)
+
+    def __rmul__(self, other: Any) -> Expression:
+        return _node("multiply", other, self)
+
+    def __truediv__(self, other: Any) -> Expression:
+        return _node("divide", self, other)
+
+    def __rtruediv__(self, other: Any) -> Expression:
+        return _node("divide", other, self)
+
+    def __pow__(self, power: int) -> Expression:
+        if power != 2:
+            raise TypeError(f"terms know squares, not powers of {power!r}")
+        return _node("multiply", self, self)
+
+    def __neg__(self) -> Expression:
+        return _node("subtract", 0.0, self)
+
+    def __gt__(self, other: Any) -> Expression:
+        return _node("greater", self, other)
+
+    def __lt__(self, other: Any) -> Expression:
+        return _node("greater", other, self)
+
+    def __eq__(self, other: Any) -> Expression:  # type: ignore[override]
+        return _node("equal", self, other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def log(x: Expression) -> Expression:
+    """Natural logarithm of each row's number; minus infinity at 0."""
+    return _node("log", x)
+
+
+class SymbolicRow:
+    """Stands for any row: its attributes are the columns, as expressions."""
+
+    def __getattr__(self, column: str) -> Expression:
+        return _node("column", column)
+
+
+_known: dict[tuple[Any, ...], Expression] = {}
+_lock = threading.Lock()
+
+
+def _node(operation: str, *arguments: Any) -> Expression:
+    """The one expression that says this: made on first mention, found again later."""
+    arguments = tuple(_operand(argument) for argument in arguments)
+    identity = (operation, *(id(a) if isinstance(a, Expression) else a for a in arguments))
+    with _lock:
+        node = _known.get(identity)
+        if node is None:
+            node = _known[identity] = object.__new__(Expression)
+            node.operation, node.arguments = operation, arguments
+        return node
+
+
+def _operand(value: Any) -> Any:
+    if isinstance(value, Expression | str):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"a term combines columns and plain numbers, not {value!r}")
+    return float(value)
+
+
+def trace(expression: Callable[[Any], Any]) -> Expression:
+    """The graph of a row expression, found by calling it once with a symbolic row."""
+    traced = expression(SymbolicRow())
+    return traced if isinstance(traced, Expression) else _node("multiply", SymbolicRow().one, traced)
+
+
+def evaluate(
+    expression: Expression,
+    column: Callable[[str], Any],
+    operations: Mapping[str, Callable[..., Any]],
+    known: dict[int, Any],
+) -> Any:
+    """Evaluate with an engine's columns and operations; ``known`` shares common parts between calls."""
+    value = known.get(id(expression))
+    if value is None:
+        if expression.operation == "column":
+            value = column(expression.arguments[0])
+        else:
+            parts = (
+                evaluate(a, column, operations, known) if isinstance(a, Expression) else a for a in expression.arguments
+            )
+            value = operations[expression.operation](*parts)
+        known[id(expression)] = value
+    return value

@@ -1,0 +1,111 @@
+"""A metric: terms, a formula over their totals, and facts about the number."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from surefoot.engines.arrays import tally_arrays
+from surefoot.errors import MetricUnavailable, UndefinedMetricWarning
+from surefoot.keys import ClassPair, ClassScore, Value
+from surefoot.predictions import Predictions
+from surefoot.tallies import Tally, Term
+
+Direction = Literal["higher", "lower", "nearest", "none"]
+
+
+class Noted(NamedTuple):
+    """A value together with what has to be said about it: why it is nan, or what was left out."""
+
+    value: Any
+    note: str
+
+
+@dataclass(frozen=True, eq=False)
+class Metric:
+    """What a number is made of and how to read it. ``metric(predictions)`` and ``metric.of(tally)`` give its value."""
+
+    name: str
+    terms: tuple[Term, ...]
+    formula: Callable[[Tally], Any] = field(repr=False)
+    title: str
+    #: The formula as it is printed, in LaTeX.
+    notation: str = ""
+    #: The value of perfect predictions, if there is one.
+    ideal: float | None = None
+    #: Which values are better: "higher", "lower", "nearest" to the ideal, or "none" when better has no meaning.
+    direction: Direction = "none"
+    range: tuple[float, float] = (-math.inf, math.inf)
+    reference: str = "Martin-Maroto, Abderrahaman-Elena and de Polavieja, Beyond ECE (2026)"
+    #: Whether it speaks of evidence: then a weight of 2 is not the same as two rows.
+    inferential: bool = False
+    #: For metrics of scores in cells: how far the value may be from that on the rows themselves.
+    error: Callable[[Tally], float] | None = field(default=None, repr=False)
+
+    @property
+    def additive(self) -> bool:
+        """Whether a tally of bounded size holds all it needs, so that :meth:`of` exists."""
+        return not any(isinstance(term.key, Value) for term in self.terms)
+
+    @property
+    def is_ranking(self) -> bool:
+        """Whether it is made of the order of scores."""
+        return any(isinstance(term.key, ClassScore) for term in self.terms)
+
+    def __call__(self, predictions: Predictions) -> Any:
+        """The value on these predictions; nan with a warning where it is not defined."""
+        missing = self.missing(predictions)
+        if missing:
+            raise MetricUnavailable(missing)
+        return self._said(self.evaluate(tally_arrays(predictions, self.terms, exact=True)))
+
+    def of(self, tally: Tally) -> Any:
+        """The value from a tally; for rankings within :meth:`bound` of that on the rows."""
+        if not self.additive:
+            raise MetricUnavailable(
+                f"{self.name} needs the rows themselves; no tally of bounded size holds what it is made of."
+            )
+        absent = next((term for term in self.terms if not tally.has(term)), None)
+        if absent is not None:
+            raise MetricUnavailable(
+                f"{self.name} needs the total {absent.name!r}, which this tally does not hold; name the metric in "
+                "tally(..., metrics=), and use a door that gives what it needs."
+            )
+        return self._said(self.evaluate(tally))
+
+    def evaluate(self, tally: Tally) -> Noted:
+        """The value and what has to be said about it, in silence."""
+        result = self.formula(tally)
+        return result if isinstance(result, Noted) else Noted(result, "")
+
+    def bound(self, tally: Tally) -> float:
+        """How far :meth:`of` may be from the value on the rows that were tallied, beyond rounding."""
+        return 0.0 if self.error is None else self.error(tally)
+
+    def missing(self, predictions: Predictions) -> str:
+        """Why these predictions cannot give the metric, or an empty string."""
+        keys = [term.key for term in self.terms]
+        if any(isinstance(key, ClassScore) for key in keys) and predictions.probabilities is None:
+            return (
+                f"{self.name} ranks the scores of each class, and these predictions hold none; "
+                "use Predictions.from_probabilities or from_logits."
+            )
+        if any(isinstance(key, ClassPair) for key in keys) and predictions.truth is None:
+            return (
+                f"{self.name} needs true and predicted labels, and these predictions hold only whether each was "
+                "correct; use Predictions.from_labels."
+            )
+        return ""
+
+    def _said(self, noted: Noted) -> Any:
+        if noted.note:
+            warnings.warn(f"{self.name}: {noted.note}", UndefinedMetricWarning, stacklevel=4)
+        return noted.value
+
+
+def undefined(why: str) -> Noted:
+    """Not a number, and why."""
+    return Noted(math.nan, why)

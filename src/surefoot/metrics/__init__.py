@@ -1,0 +1,56 @@
+"""Every metric, by name."""
+
+from __future__ import annotations
+
+from surefoot.metric import Metric
+from surefoot.metrics.binned import ece_metric, equal_mass_ece_metric, mce_metric
+from surefoot.metrics.classwise import (
+    CW_BALANCED_ACCURACY,
+    CW_F1,
+    CW_FBETA,
+    CW_JACCARD,
+    CW_KAPPA,
+    CW_MCC,
+    CW_NPV,
+    CW_PRECISION,
+    CW_RECALL,
+    CW_SPECIFICITY,
+)
+from surefoot.metrics.proper import BRIER, LOG_LOSS
+from surefoot.metrics.ranking import AUC, AUC_GAIN, CW_AUC, CW_AVERAGE_PRECISION
+from surefoot.metrics.size_ratio import CSR, CSR_SIGMA, CSR_Z, P_RISK
+from surefoot.metrics.weighted import ACCURACY, CW_ACCURACY, GAIN, MEAN_CONFIDENCE
+
+#: Every metric with its default parameters: engines, assessment, report and law tests follow from this list.
+ALL: dict[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        CSR,
+        CSR_SIGMA,
+        CSR_Z,
+        P_RISK,
+        ACCURACY,
+        CW_ACCURACY,
+        GAIN,
+        MEAN_CONFIDENCE,
+        ece_metric(),
+        mce_metric(),
+        equal_mass_ece_metric(),
+        BRIER,
+        LOG_LOSS,
+        CW_PRECISION,
+        CW_RECALL,
+        CW_SPECIFICITY,
+        CW_NPV,
+        CW_F1,
+        CW_FBETA,
+        CW_JACCARD,
+        CW_BALANCED_ACCURACY,
+        CW_MCC,
+        CW_KAPPA,
+        AUC,
+        CW_AUC,
+        AUC_GAIN,
+        CW_AVERAGE_PRECISION,
+    )
+}

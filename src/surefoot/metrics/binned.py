@@ -1,0 +1,197 @@
+"""Calibration error in bins of confidence."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from surefoot.keys import CONFIDENCE_ITSELF, Bins, Closed, Key
+from surefoot.metric import Metric
+from surefoot.predictions import as_predictions
+from surefoot.tallies import Floats, Tally, Term
+
+
+def equal_width(n_bins: int, closed: Closed) -> Bins:
+    """Bins of equal width on [0, 1]. Inner edges are compared, not multiplied out: 0.6 falls where linspace puts it."""
+    if isinstance(n_bins, bool) or not isinstance(n_bins, int | np.integer) or n_bins < 1:
+        raise ValueError(f"n_bins is {n_bins!r}; it should be a whole number, at least 1.")
+    if closed not in ("right", "left"):
+        raise ValueError(f"closed is {closed!r}; it should be 'right', bins (a, b], or 'left', bins [a, b).")
+    edges = tuple(np.linspace(0, 1, int(n_bins) + 1)[1:-1].tolist())
+    return Bins("confidence", edges, closed, f"{n_bins} bins of confidence closed on the {closed}")
+
+
+def gap_terms(key: Key) -> tuple[Term, Term, Term]:
+    """Weight, stated accuracy and seen accuracy under a key of confidence."""
+    return (
+        Term(f"weight by {key.name}", lambda row: row.weight, key),
+        Term(f"confidence by {key.name}", lambda row: row.weight * row.confidence, key),
+        Term(f"correct by {key.name}", lambda row: row.weight * row.correct, key),
+    )
+
+
+def _read(t: Tally, terms: tuple[Term, ...]) -> tuple[Floats, Floats]:
+    """The weight and the gap, stated less seen, of every code that occurred."""
+    weight, stated, seen = (t.table(term.key).totals[term.name].value for term in terms)
+    return weight, stated - seen
+
+
+@cache
+def ece_metric(n_bins: int = 15, closed: Closed = "right") -> Metric:
+    """Expected calibration error in this many bins of equal width."""
+    terms = gap_terms(equal_width(n_bins, closed))
+
+    def formula(t: Tally) -> float:
+        weight, gap = _read(t, terms)
+        return float(np.abs(gap).sum() / weight.sum())
+
+    return Metric(
+        "ece",
+        terms,
+        formula,
+        title=f"Expected calibration error, {n_bins} bins",
+        notation=r"\sum_m \frac{|B_m|}{N} \bigl|\mathrm{acc}(B_m) - \mathrm{conf}(B_m)\bigr|",
+        ideal=0.0,
+        direction="lower",
+        range=(0.0, 1.0),
+        reference="Guo, Pleiss, Sun and Weinberger, ICML (2017)",
+    )
+
+
+@cache
+def mce_metric(n_bins: int = 15, closed: Closed = "right") -> Metric:
+    """Maximum calibration error in this many bins of equal width."""
+    terms = gap_terms(equal_width(n_bins, closed))
+
+    def formula(t: Tally) -> float:
+        weight, gap = _read(t, terms)
+        occupied = weight > 0
+        return float((np.abs(gap[occupied]) / weight[occupied]).max())
+
+    return Metric(
+        "mce",
+        terms,
+        formula,
+        title=f"Maximum calibration error, {n_bins} bins",
+        notation=r"\max_m \bigl|\mathrm{acc}(B_m) - \mathrm{conf}(B_m)\bigr|",
+        ideal=0.0,
+        direction="lower",
+        range=(0.0, 1.0),
+        reference="Naeini, Cooper and Hauskrecht, AAAI (2015)",
+    )
+
+
+@cache
+def equal_mass_ece_metric(n_bins: int = 15) -> Metric:
+    """Expected calibration error in this many bins of equal weight."""
+    equal_width(n_bins, "right")  # the same check of n_bins
+    terms = gap_terms(CONFIDENCE_ITSELF)
+
+    def formula(t: Tally) -> float:
+        weight, gap = _read(t, terms)
+        upto = np.cumsum(weight)
+        # rows of equal confidence stay together, in the bin where the last of them falls
+        bins = np.searchsorted(np.arange(1, n_bins) * upto[-1], upto * n_bins, side="left")
+        return float(np.abs(np.bincount(bins, gap)).sum() / upto[-1])
+
+    return Metric(
+        "equal_mass_ece",
+        terms,
+        formula,
+        title=f"Expected calibration error, {n_bins} bins of equal mass",
+        notation=r"\sum_m \frac{|B_m|}{N} \bigl|\mathrm{acc}(B_m) - \mathrm{conf}(B_m)\bigr|",
+        ideal=0.0,
+        direction="lower",
+        range=(0.0, 1.0),
+        reference="Nguyen and O'Connor, EMNLP (2015); also called ACE",
+    )
+
+
+def ece(
+    y_true: Any,
+    y_pred: Any = None,
+    confidence: Any = None,
+    *,
+    n_bins: int = 15,
+    closed: Closed = "right",
+    sample_weight: Any = None,
+    floor: float | None = None,
+    doubt: Any = None,
+) -> float:
+    r"""Expected calibration error: the mean gap between confidence and accuracy over bins of equal width.
+
+    .. math:: \mathrm{ECE} = \sum_m \frac{|B_m|}{N} \bigl|\mathrm{acc}(B_m) - \mathrm{conf}(B_m)\bigr|
+
+    Bins are (a, b] as in Guo et al. and scikit-learn, or [a, b) as in netcal with ``closed="left"``; 0 belongs to the
+    first and 1 to the last either way. Empty bins add nothing. Lower is better, and low is no proof of safety: it can
+    be below 1/N while CSR is as large as you like. Arguments as :meth:`Predictions.from_labels`, or a
+    :class:`Predictions`.
+
+    Examples
+    --------
+    >>> ece([1, 1], [1, 0], [0.75, 0.25], n_bins=2)
+    0.25
+    """
+    metric = ece_metric(n_bins, closed)
+    return float(
+        metric(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt))
+    )
+
+
+def mce(
+    y_true: Any,
+    y_pred: Any = None,
+    confidence: Any = None,
+    *,
+    n_bins: int = 15,
+    closed: Closed = "right",
+    sample_weight: Any = None,
+    floor: float | None = None,
+    doubt: Any = None,
+) -> float:
+    r"""Maximum calibration error: the largest gap between confidence and accuracy in any occupied bin.
+
+    .. math:: \mathrm{MCE} = \max_m \bigl|\mathrm{acc}(B_m) - \mathrm{conf}(B_m)\bigr|
+
+    Bins as in :func:`ece`. One row alone in its bin can decide it.
+
+    Examples
+    --------
+    >>> mce([1, 1, 1], [1, 1, 0], [0.75, 0.75, 0.5], n_bins=2)
+    0.5
+    """
+    metric = mce_metric(n_bins, closed)
+    return float(
+        metric(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt))
+    )
+
+
+def equal_mass_ece(
+    y_true: Any,
+    y_pred: Any = None,
+    confidence: Any = None,
+    *,
+    n_bins: int = 15,
+    sample_weight: Any = None,
+    floor: float | None = None,
+    doubt: Any = None,
+) -> float:
+    r"""Expected calibration error over bins that hold equally many rows (by weight).
+
+    .. math:: \sum_m \frac{|B_m|}{N} \bigl|\mathrm{acc}(B_m) - \mathrm{conf}(B_m)\bigr|
+
+    Row i of N, in rising confidence, is in bin m when :math:`i/N` lies in :math:`((m-1)/M, m/M]`. Rows of equal
+    confidence stay together, in the bin of the last of them, so the order of rows does not matter. Needs the rows: no
+    tally holds their quantiles. Arguments as :func:`ece`.
+
+    Examples
+    --------
+    >>> equal_mass_ece([1, 1], [1, 0], [0.75, 0.25], n_bins=2)
+    0.25
+    """
+    metric = equal_mass_ece_metric(n_bins)
+    return float(
+        metric(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt))
+    )

@@ -1,0 +1,326 @@
+"""The classical metrics of a confusion matrix, weighted by confidence.
+
+Each is a formula of (tp, fp, fn, tn) for one class against the rest, given numbers or arrays; its weighted twin puts
+confidence in the place of counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache
+from inspect import cleandoc
+from typing import Any, Protocol
+
+import numpy as np
+
+from surefoot.metric import Metric, undefined
+from surefoot.metrics.averages import Average, averaged
+from surefoot.metrics.confusion import Confusion, Formula, asked_labels, confusion_metric
+from surefoot.predictions import as_predictions
+from surefoot.tallies import Floats
+
+_ARGUMENTS = """
+``average`` is "macro" (the plain mean over classes), "weighted" (by the confidence on the true rows of each), "micro"
+(the cells summed first) or None (an array, a value a class). A class where there is nothing to divide by is nan with a
+warning, and left out of the mean. ``labels`` picks and orders the classes. Other arguments as
+:meth:`Predictions.from_labels`, or a :class:`Predictions`.
+"""
+
+
+class Twin(Protocol):
+    """A confidence-weighted metric of a confusion matrix, as a function."""
+
+    __name__: str
+
+    def __call__(
+        self,
+        y_true: Any,
+        y_pred: Any = None,
+        confidence: Any = None,
+        *,
+        labels: Any = None,
+        average: Average = "macro",
+        sample_weight: Any = None,
+        floor: float | None = None,
+        doubt: Any = None,
+    ) -> float | Floats: ...
+
+
+def cw_metric(formula: Formula, *, whole: Callable[[Confusion], Any] | None = None) -> Twin:
+    """The confidence-weighted twin of any formula of (tp, fp, fn, tn).
+
+    The formula is called with NumPy arrays, one value a class (or with sums, for ``average="micro"``), and what it
+    returns is averaged over classes; ``whole``, if given, computes the macro form from the whole :class:`Confusion`
+    instead. The twin takes what :func:`cw_precision` takes.
+
+    Examples
+    --------
+    >>> cw_prevalence = cw_metric(lambda tp, fp, fn, tn: (tp + fn) / (tp + fp + fn + tn))
+    >>> cw_prevalence([0, 1, 1], [0, 1, 0], [0.5, 0.75, 0.25], average=None).round(3).tolist()
+    [0.333, 0.667]
+    """
+    name = f"cw_{getattr(formula, '__name__', 'formula').strip('<>')}"
+
+    def twin(
+        y_true: Any,
+        y_pred: Any = None,
+        confidence: Any = None,
+        *,
+        labels: Any = None,
+        average: Average = "macro",
+        sample_weight: Any = None,
+        floor: float | None = None,
+        doubt: Any = None,
+    ) -> float | Floats:
+        predictions = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
+        metric = confusion_metric(name, formula, average, asked_labels(predictions, labels), whole=whole)
+        result = metric(predictions)
+        return result if isinstance(result, np.ndarray) else float(result)
+
+    twin.__name__ = twin.__qualname__ = name
+    told = cleandoc(formula.__doc__ or f"Confidence-weighted twin of {name[3:]}.").partition("Examples\n---")[0]
+    twin.__doc__ = f"{told.rstrip()}\n{_ARGUMENTS}"
+    return twin
+
+
+def _ratio(part: Any, base: Any) -> Any:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(np.equal(base, 0), np.nan, np.divide(part, base))
+
+
+def precision(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    r"""Of the confidence spent on predicting a class, the share that was right.
+
+    .. math:: \mathrm{cwTP} / (\mathrm{cwTP} + \mathrm{cwFP})
+
+    Examples
+    --------
+    >>> float(precision(tp=3, fp=1, fn=2, tn=4))
+    0.75
+    """
+    return _ratio(tp, tp + fp)
+
+
+def recall(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    r"""Of the confidence spent on rows of a class, the share that found it.
+
+    .. math:: \mathrm{cwTP} / (\mathrm{cwTP} + \mathrm{cwFN})
+
+    Examples
+    --------
+    >>> float(recall(tp=3, fp=1, fn=2, tn=4))
+    0.6
+    """
+    return _ratio(tp, tp + fn)
+
+
+def specificity(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    r"""Of the confidence spent on rows of other classes, the share that did not predict this one.
+
+    .. math:: \mathrm{cwTN} / (\mathrm{cwTN} + \mathrm{cwFP})
+
+    Examples
+    --------
+    >>> float(specificity(tp=3, fp=1, fn=2, tn=4))
+    0.8
+    """
+    return _ratio(tn, tn + fp)
+
+
+def npv(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    r"""Negative predictive value: of the confidence spent on predicting other classes, the share that was not this one.
+
+    .. math:: \mathrm{cwTN} / (\mathrm{cwTN} + \mathrm{cwFN})
+
+    Examples
+    --------
+    >>> float(npv(tp=3, fp=2, fn=1, tn=3))
+    0.75
+    """
+    return _ratio(tn, tn + fn)
+
+
+@cache
+def fbeta(beta: float) -> Formula:
+    """The formula of F-beta for one beta."""
+    if isinstance(beta, bool) or not isinstance(beta, int | float) or not 0 < beta < math.inf:
+        raise ValueError(f"beta is {beta!r}; it should be a number above 0.")
+    square = beta**2
+
+    def formula(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+        return _ratio((1 + square) * tp, (1 + square) * tp + square * fn + fp)
+
+    formula.__name__ = "fbeta"
+    return formula
+
+
+def f1(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    r"""Harmonic mean of :func:`cw_precision` and :func:`cw_recall`.
+
+    .. math:: 2\,\mathrm{cwTP} / (2\,\mathrm{cwTP} + \mathrm{cwFP} + \mathrm{cwFN})
+
+    Examples
+    --------
+    >>> float(f1(tp=3, fp=1, fn=1, tn=4))
+    0.75
+    """
+    return fbeta(1.0)(tp, fp, fn, tn)
+
+
+def jaccard(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    r"""Of the confidence on rows that are of a class or predicted to be, the share where both hold.
+
+    .. math:: \mathrm{cwTP} / (\mathrm{cwTP} + \mathrm{cwFP} + \mathrm{cwFN})
+
+    Examples
+    --------
+    >>> float(jaccard(tp=3, fp=1, fn=1, tn=4))
+    0.6
+    """
+    return _ratio(tp, tp + fp + fn)
+
+
+def balanced_accuracy(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    r"""Mean recall over the classes, so that rare classes count as much as common ones.
+
+    .. math:: \tfrac12 (\mathrm{cwRecall} + \mathrm{cwSpecificity})
+
+    With ``average="macro"`` the mean of :func:`cw_recall` over the classes that occur, as in scikit-learn; with None
+    the mean of recall and specificity of each class against the rest.
+
+    Examples
+    --------
+    >>> round(float(balanced_accuracy(tp=3, fp=1, fn=2, tn=4)), 12)
+    0.7
+    """
+    return (recall(tp, fp, fn, tn) + specificity(tp, fp, fn, tn)) / 2
+
+
+def mcc(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    r"""Matthews correlation between what is true and what is predicted; 0 is chance.
+
+    .. math:: \frac{\mathrm{cwTP}\,\mathrm{cwTN} - \mathrm{cwFP}\,\mathrm{cwFN}}
+        {\sqrt{(\mathrm{cwTP}+\mathrm{cwFP})(\mathrm{cwTP}+\mathrm{cwFN})
+        (\mathrm{cwTN}+\mathrm{cwFP})(\mathrm{cwTN}+\mathrm{cwFN})}}
+
+    With ``average="macro"`` the coefficient of the whole matrix, as in scikit-learn; with None one class against the
+    rest. Not defined (nan, where scikit-learn says 0) when only one class is true or predicted.
+
+    Examples
+    --------
+    >>> round(float(mcc(tp=3, fp=1, fn=1, tn=3)), 12)
+    0.5
+    """
+    # roots one by one: their product stays finite where the product of the sums would not
+    scale = np.sqrt(tp + fp) * np.sqrt(tp + fn) * np.sqrt(tn + fp) * np.sqrt(tn + fn)
+    return _ratio(tp * tn - fp * fn, scale)
+
+
+def kappa(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    r"""Cohen's kappa: agreement between truth and prediction beyond chance; 0 is chance.
+
+    .. math:: \frac{p_o - p_e}{1 - p_e}
+
+    With ``average="macro"`` the coefficient of the whole matrix, as in scikit-learn; with None one class against the
+    rest. Not defined when only one class occurs.
+
+    Examples
+    --------
+    >>> float(kappa(tp=3, fp=1, fn=1, tn=3))
+    0.5
+    """
+    return _ratio(2 * (tp * tn - fp * fn), (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn))
+
+
+def _mean_recall(confusion: Confusion) -> Any:
+    recalls = recall(confusion.tp, confusion.fp, confusion.fn, confusion.tn)
+    return averaged(recalls, confusion.tp + confusion.fn, "macro", confusion.labels)
+
+
+def _whole_mcc(confusion: Confusion) -> Any:
+    true, predicted, total, hits = _margins(confusion)
+    covariance = hits * total - true @ predicted
+    spread = math.sqrt(abs(total**2 - float(predicted @ predicted))) * math.sqrt(abs(total**2 - float(true @ true)))
+    several = np.count_nonzero(true) > 1 and np.count_nonzero(predicted) > 1
+    return covariance / spread if several and spread else undefined("only one class is true or predicted")
+
+
+def _whole_kappa(confusion: Confusion) -> Any:
+    true, predicted, total, hits = _margins(confusion)
+    if np.count_nonzero(true + predicted) < 2:
+        return undefined("only one class occurs")
+    by_chance = true @ predicted / total
+    return (hits - by_chance) / (total - by_chance)
+
+
+def _margins(confusion: Confusion) -> tuple[Floats, Floats, float, float]:
+    matrix = confusion.matrix
+    return matrix.sum(axis=1), matrix.sum(axis=0), float(matrix.sum()), float(np.trace(matrix))
+
+
+cw_precision = cw_metric(precision)
+cw_recall = cw_metric(recall)
+cw_specificity = cw_metric(specificity)
+cw_npv = cw_metric(npv)
+cw_f1 = cw_metric(f1)
+cw_jaccard = cw_metric(jaccard)
+cw_balanced_accuracy = cw_metric(balanced_accuracy, whole=_mean_recall)
+cw_mcc = cw_metric(mcc, whole=_whole_mcc)
+cw_kappa = cw_metric(kappa, whole=_whole_kappa)
+
+
+def cw_fbeta(
+    y_true: Any,
+    y_pred: Any = None,
+    confidence: Any = None,
+    *,
+    beta: float = 2.0,
+    labels: Any = None,
+    average: Average = "macro",
+    sample_weight: Any = None,
+    floor: float | None = None,
+    doubt: Any = None,
+) -> float | Floats:
+    r"""Weighted harmonic mean of :func:`cw_precision` and :func:`cw_recall`; ``beta`` above 1 favours recall.
+
+    .. math:: \frac{(1+\beta^2)\,\mathrm{cwTP}}{(1+\beta^2)\,\mathrm{cwTP} + \beta^2\,\mathrm{cwFN} + \mathrm{cwFP}}
+
+    Arguments as :func:`cw_precision`.
+
+    Examples
+    --------
+    >>> cw_fbeta([0, 0, 1, 1, 1], [0, 1, 1, 1, 0], [0.5, 0.5, 1.0, 0.5, 0.5], beta=0.5)
+    0.625
+    """
+    return cw_metric(fbeta(beta))(
+        y_true,
+        y_pred,
+        confidence,
+        labels=labels,
+        average=average,
+        sample_weight=sample_weight,
+        floor=floor,
+        doubt=doubt,
+    )
+
+
+def _listed(
+    formula: Formula, title: str, whole: Callable[[Confusion], Any] | None = None, lowest: float = 0.0
+) -> Metric:
+    """The macro form, as it stands in ``ALL``; its notation is that of the formula's docstring."""
+    notation = (formula.__doc__ or "").partition(".. math::")[2].partition("\n\n")[0]
+    name = f"cw_{formula.__name__}"
+    return confusion_metric(name, formula, whole=whole, title=title, notation=" ".join(notation.split()), lowest=lowest)
+
+
+CW_PRECISION = _listed(precision, "Confidence-weighted precision")
+CW_RECALL = _listed(recall, "Confidence-weighted recall")
+CW_SPECIFICITY = _listed(specificity, "Confidence-weighted specificity")
+CW_NPV = _listed(npv, "Confidence-weighted negative predictive value")
+CW_F1 = _listed(f1, "Confidence-weighted F1")
+CW_FBETA = _listed(fbeta(2.0), "Confidence-weighted F-beta, beta 2")
+CW_JACCARD = _listed(jaccard, "Confidence-weighted Jaccard index")
+CW_BALANCED_ACCURACY = _listed(balanced_accuracy, "Confidence-weighted balanced accuracy", _mean_recall)
+CW_MCC = _listed(mcc, "Confidence-weighted Matthews correlation", _whole_mcc, -1.0)
+CW_KAPPA = _listed(kappa, "Confidence-weighted Cohen's kappa", _whole_kappa, -1.0)

@@ -1,0 +1,186 @@
+"""Confusion matrices, plain and weighted by confidence, and everything that is made of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from surefoot.errors import InvalidPredictions
+from surefoot.keys import CLASS_PAIR, HALF, LOWER
+from surefoot.metric import Metric, undefined
+from surefoot.metrics.averages import Average, averaged, check_average
+from surefoot.predictions import Predictions, as_predictions
+from surefoot.predictions.labels import given_labels
+from surefoot.tallies import Floats, Label, Tally, Term
+
+PAIRS = Term("weight by class pair", lambda row: row.weight, CLASS_PAIR)
+CW_PAIRS = Term("confidence by class pair", lambda row: row.weight * row.confidence, CLASS_PAIR)
+
+#: Metrics of one class against the rest, of (tp, fp, fn, tn), numbers or arrays.
+Formula = Callable[[Any, Any, Any, Any], Any]
+
+_MOST_CLASSES = 20_000
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """A confusion matrix (rows: truth, columns: predicted) and, for each class against the rest, its four cells."""
+
+    labels: tuple[Label, ...]
+    tp: Floats
+    fp: Floats
+    fn: Floats
+    tn: Floats
+    matrix: Floats
+
+
+def read_confusion(t: Tally, term: Term, labels: tuple[Label, ...] | None = None) -> Confusion:
+    """The confusion matrix a tally holds, over its own labels or over those asked for."""
+    assert t.labels is not None
+    whole = _matrix(t, term)
+    off_diagonal = whole.copy()
+    np.fill_diagonal(off_diagonal, 0)
+    cells = (np.diag(whole).copy(), off_diagonal.sum(axis=0), off_diagonal.sum(axis=1), _neither(whole))
+    if labels is None or labels == t.labels:
+        return Confusion(t.labels, *cells, whole)
+    where = {label: i for i, label in enumerate(t.labels)}
+    known = [i for i, label in enumerate(labels) if label in where]
+    source = np.array([where[labels[i]] for i in known], dtype=np.intp)
+    tp, fp, fn, tn = (np.zeros(len(labels)) for _ in cells)
+    for cell, picked in zip(cells, (tp, fp, fn, tn), strict=True):
+        picked[known] = cell[source]
+    tn[np.setdiff1d(np.arange(len(labels)), known)] = whole.sum()
+    matrix = np.zeros((len(labels), len(labels)))
+    matrix[np.ix_(known, known)] = whole[np.ix_(source, source)]
+    return Confusion(labels, tp, fp, fn, tn, matrix)
+
+
+def _matrix(t: Tally, term: Term) -> Floats:
+    assert t.labels is not None
+    count = len(t.labels)
+    if count > _MOST_CLASSES:
+        raise InvalidPredictions(
+            f"these labels hold {count:,} classes, too many for a confusion matrix (at most {_MOST_CLASSES:,}); "
+            "are they identifiers?"
+        )
+    table = t.table(term.key)
+    matrix = np.zeros((count, count))
+    matrix[table.codes >> HALF, table.codes & LOWER] = table.totals[term.name].value
+    return matrix
+
+
+def _neither(matrix: Floats) -> Floats:
+    """For each class, all but its row and its column, by additions alone.
+
+    Total - row - column + cell would round, and could fall below zero.
+    """
+    count = len(matrix)
+    result = np.zeros(count)
+    before = np.arange(count)
+    for rows, columns in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
+        # sums over the quadrant on one side of the class in each direction
+        quadrant = np.zeros((count + 1, count + 1))
+        quadrant[1:, 1:] = matrix[::rows, ::columns].cumsum(axis=0).cumsum(axis=1)
+        at = before if rows == 1 else count - 1 - before
+        across = before if columns == 1 else count - 1 - before
+        result += quadrant[at, across]
+    return result
+
+
+def confusion_metric(
+    name: str,
+    formula: Formula,
+    average: Average = "macro",
+    labels: tuple[Label, ...] | None = None,
+    *,
+    whole: Callable[[Confusion], Any] | None = None,
+    title: str = "",
+    notation: str = "",
+    lowest: float = 0.0,
+) -> Metric:
+    """The confidence-weighted metric of a formula of (tp, fp, fn, tn), averaged over classes.
+
+    ``whole`` is its macro form where that is one coefficient of the whole matrix, not a mean.
+    """
+    check_average(average, "macro", "micro", "weighted", None)
+
+    def value(t: Tally) -> Any:
+        confusion = read_confusion(t, CW_PAIRS, labels)
+        cells = (confusion.tp, confusion.fp, confusion.fn, confusion.tn)
+        if average == "macro" and whole is not None:
+            return whole(confusion)
+        if average == "micro":
+            pooled = float(formula(*(cell.sum() for cell in cells)))
+            return pooled if not math.isnan(pooled) else undefined("the pooled counts leave nothing to divide by")
+        values = np.asarray(formula(*cells), dtype=np.float64)
+        return averaged(values, confusion.tp + confusion.fn, average, confusion.labels)
+
+    return Metric(
+        name,
+        (CW_PAIRS,),
+        value,
+        title=title or name,
+        notation=notation,
+        ideal=1.0,
+        direction="higher",
+        range=(lowest, 1.0),
+    )
+
+
+def asked_labels(predictions: Predictions, labels: Any) -> tuple[Label, ...] | None:
+    """The caller's choice of classes, checked; None for all."""
+    if labels is None or predictions.truth is None:
+        return None
+    return given_labels(labels, predictions.truth, None)
+
+
+def _table(term: Term, predictions: Predictions, labels: Any) -> Confusion:
+    asked = asked_labels(predictions, labels)
+    holder = Metric("confusion", (term,), lambda t: read_confusion(t, term, asked), title="Confusion matrix")
+    result: Confusion = holder(predictions)
+    return result
+
+
+def confusion(
+    y_true: Any, y_pred: Any = None, confidence: Any = None, *, labels: Any = None, sample_weight: Any = None
+) -> Confusion:
+    """The confusion matrix, as if every confidence were 1 (``confidence`` may be left out).
+
+    Examples
+    --------
+    >>> confusion([0, 1, 1], [0, 1, 0]).matrix.tolist()
+    [[1.0, 0.0], [1.0, 1.0]]
+    """
+    if not isinstance(y_true, Predictions) and confidence is None:
+        confidence = np.ones(len(y_true))
+    return _table(PAIRS, as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight), labels)
+
+
+def cw_confusion(
+    y_true: Any,
+    y_pred: Any = None,
+    confidence: Any = None,
+    *,
+    labels: Any = None,
+    sample_weight: Any = None,
+    floor: float | None = None,
+    doubt: Any = None,
+) -> Confusion:
+    r"""The confidence-weighted confusion matrix: each row adds its confidence instead of 1.
+
+    .. math:: \mathrm{cwTP}^{(k)} = \sum_i c_i [\hat y_i = y_i = k], \quad \ldots
+
+    Rows of the matrix are truths, columns predictions. ``labels`` picks and orders the classes; one that does not occur
+    has zeros. Other arguments as :meth:`Predictions.from_labels`, or a :class:`Predictions`.
+
+    Examples
+    --------
+    >>> cw_confusion([0, 1, 1], [0, 1, 0], [0.5, 0.75, 0.25]).matrix.tolist()
+    [[0.5, 0.0], [0.25, 0.75]]
+    """
+    predictions = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
+    return _table(CW_PAIRS, predictions, labels)

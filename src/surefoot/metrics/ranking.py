@@ -1,0 +1,395 @@
+"""Rankings: ROC and AUC, plain and weighted by confidence, as sums keyed by score."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from surefoot.engines.arrays import ClassScores
+from surefoot.errors import InvalidPredictions, MetricUnavailable
+from surefoot.keys import CLASS_SCORE, from_ordered_bits
+from surefoot.metric import Metric, Noted
+from surefoot.metrics.averages import Average, averaged, check_average
+from surefoot.metrics.weighted import gained
+from surefoot.predictions import Predictions
+from surefoot.predictions.doors import refuse_beside_predictions
+from surefoot.predictions.labels import as_labels
+from surefoot.tallies import Floats, Label, Tally, Term
+
+POSITIVE = Term("positives by score", lambda row: row.weight * row.positive, CLASS_SCORE)
+NEGATIVE = Term("negatives by score", lambda row: row.weight * row.negative, CLASS_SCORE)
+CW_POSITIVE = Term(
+    "confidence of positives by score", lambda row: row.weight * row.confidence * row.positive, CLASS_SCORE
+)
+CW_NEGATIVE = Term(
+    "confidence of negatives by score", lambda row: row.weight * row.confidence * row.negative, CLASS_SCORE
+)
+_TERMS = (POSITIVE, NEGATIVE, CW_POSITIVE, CW_NEGATIVE)
+
+
+def pair_probability(positive: Floats, negative: Floats) -> float:
+    """The chance that a positive outranks a negative: it beats those below it, and half of those it ties with."""
+    pairs = positive.sum() * negative.sum()
+    below = np.cumsum(negative) - negative
+    return float((positive * (below + negative / 2)).sum() / pairs) if pairs else math.nan
+
+
+def shared_pairs(positive: Floats, negative: Floats) -> float:
+    """Half the share of pairs whose scores share a cell: how far cells can put :func:`pair_probability` off."""
+    pairs = positive.sum() * negative.sum()
+    return float((positive * negative).sum() / 2 / pairs) if pairs else math.nan
+
+
+def mean_precision(positive: Floats, negative: Floats) -> float:
+    """Precision at each positive, averaged over the positives; equal scores are taken together."""
+    found = np.cumsum(positive[::-1])
+    taken = found + np.cumsum(negative[::-1])
+    if not found[-1] or not negative.sum():
+        return math.nan
+    reached = positive[::-1] > 0
+    return float((positive[::-1][reached] * found[reached] / taken[reached]).sum() / found[-1])
+
+
+def mean_precision_error(positive: Floats, negative: Floats) -> float:
+    """How far cells can put :func:`mean_precision` off: each cell with its positives first, and last."""
+    p, n = positive[::-1], negative[::-1]
+    found, passed = np.cumsum(p), np.cumsum(n)
+    if not found[-1] or not passed[-1]:
+        return math.nan
+    shared = (p > 0) & (n > 0)
+    p, n, found, passed = p[shared], n[shared], found[shared], passed[shared]
+    stated = found / (found + passed)
+    best = found / (found + passed - n)
+    worst = (found - p) / (found - p + passed)
+    return float((p * np.maximum(best - stated, stated - worst)).sum() / np.cumsum(positive)[-1])
+
+
+@dataclass(frozen=True)
+class Areas:
+    """What the score tables of some classes give, a value a class; nan where a class lacks positives or negatives."""
+
+    labels: tuple[Label, ...]
+    support: Floats
+    auc: Floats
+    auc_error: Floats
+    cw_auc: Floats
+    cw_auc_error: Floats
+    cw_average_precision: Floats
+    cw_average_precision_error: Floats
+
+
+def _areas(t: Tally, average: Average) -> Areas:
+    """For two classes an average is the second label's value, as in scikit-learn: the first adds nothing to an AUC."""
+    assert t.labels is not None
+    wanted = range(1, 2) if average is not None and len(t.labels) == 2 else range(len(t.labels))
+    areas: Areas = t.remember(f"areas of {wanted}", lambda: _walk(t, wanted))
+    return areas
+
+
+def _walk(t: Tally, wanted: range) -> Areas:
+    """Read the table of each class once, for all metrics made of it."""
+    assert t.labels is not None
+    values = np.zeros((7, len(wanted)))
+    for column, label in enumerate(wanted):
+        table = t.table(CLASS_SCORE).of_class(label)
+        positive, negative, cw_positive, cw_negative = (table.totals[term.name].value for term in _TERMS)
+        values[:, column] = (
+            positive.sum(),
+            pair_probability(positive, negative),
+            shared_pairs(positive, negative),
+            pair_probability(cw_positive, cw_negative),
+            shared_pairs(cw_positive, cw_negative),
+            mean_precision(cw_positive, cw_negative),
+            mean_precision_error(cw_positive, cw_negative),
+        )
+    return Areas(tuple(t.labels[label] for label in wanted), *values)
+
+
+def _averaged(t: Tally, name: str, average: Average) -> Any:
+    areas = _areas(t, average)
+    return averaged(getattr(areas, name), areas.support, average, areas.labels)
+
+
+def _plain(result: Any) -> Any:
+    return result.value if isinstance(result, Noted) else result
+
+
+def _in_cells(t: Tally, name: str, average: Average) -> Any:
+    """How far cells can put an average off; 0 where scores were kept exactly."""
+    exact = isinstance(t.table(CLASS_SCORE), ClassScores)
+    errors = np.nan_to_num(_plain(_averaged(t, f"{name}_error", average)))
+    return np.zeros_like(errors) if exact else errors
+
+
+@cache
+def area_metric(name: str, average: Average = "macro") -> Metric:
+    """AUC, cwAUC or confidence-weighted average precision, averaged over classes."""
+    check_average(average, "macro", "weighted", None)
+    title, notation = _FACTS[name]
+    return Metric(
+        name,
+        _TERMS,
+        lambda t: _averaged(t, name, average),
+        title=title,
+        notation=notation,
+        ideal=1.0,
+        direction="higher",
+        range=(0.0, 1.0),
+        error=lambda t: float(np.max(_in_cells(t, name, average))),
+    )
+
+
+_FACTS = {
+    "auc": ("AUC", r"P(s_i > s_j) + \tfrac12 P(s_i = s_j), \quad y_i = k \ne y_j"),
+    "cw_auc": (
+        "Confidence-weighted AUC (cwAUC)",
+        r"P_w(s_i > s_j) + \tfrac12 P_w(s_i = s_j), \quad w_{ij} = c_i c_j,\ y_i = k \ne y_j",
+    ),
+    "cw_average_precision": (
+        "Confidence-weighted average precision",
+        r"\sum_n (\mathrm{cwR}_n - \mathrm{cwR}_{n-1})\, \mathrm{cwP}_n",
+    ),
+}
+
+
+@cache
+def auc_gain_metric(average: Average = "macro") -> Metric:
+    """The gain of cwAUC over AUC, of their averages or a value a class."""
+    check_average(average, "macro", "weighted", None)
+
+    def formula(t: Tally) -> Any:
+        plain, weighted = _averaged(t, "auc", average), _averaged(t, "cw_auc", average)
+        value = np.vectorize(gained, otypes=[float])(_plain(weighted), _plain(plain))
+        value = value if average is None else float(value)
+        return Noted(value, weighted.note) if isinstance(weighted, Noted) else value
+
+    def error(t: Tally) -> float:
+        plain, weighted = (np.asarray(_plain(_averaged(t, name, average))) for name in ("auc", "cw_auc"))
+        off, cw_off = _in_cells(t, "auc", average), _in_cells(t, "cw_auc", average)
+        gain = np.vectorize(gained, otypes=[float])
+        here = gain(weighted, plain)
+        # it rises with cwAUC and falls with AUC, so the ends lie where both are off in opposite ways
+        up, down = gain(weighted + cw_off, plain - off), gain(weighted - cw_off, plain + off)
+        return float(np.max(np.nan_to_num(np.maximum(up - here, here - down))))
+
+    return Metric(
+        "auc_gain",
+        _TERMS,
+        formula,
+        title="Gain of cwAUC over AUC",
+        notation=r"\frac{\mathrm{cwAUC} - \mathrm{AUC}}{1 - \min(\mathrm{cwAUC}, \mathrm{AUC})}",
+        ideal=1.0,
+        direction="higher",
+        range=(-1.0, 1.0),
+        error=error,
+    )
+
+
+AUC = area_metric("auc")
+CW_AUC = area_metric("cw_auc")
+CW_AVERAGE_PRECISION = area_metric("cw_average_precision")
+AUC_GAIN = auc_gain_metric()
+
+
+@dataclass(frozen=True)
+class RocCurve:
+    """A ROC curve from (0, 0) to (1, 1), a point for each distinct score, thresholds falling from infinity."""
+
+    fpr: Floats
+    tpr: Floats
+    thresholds: Floats
+    auc: float
+
+
+def _as_scored(y_true: Any, probabilities: Any, labels: Any, y_pred: Any, sample_weight: Any) -> Predictions:
+    if isinstance(y_true, Predictions):
+        refuse_beside_predictions(
+            probabilities=probabilities, labels=labels, y_pred=y_pred, sample_weight=sample_weight
+        )
+        return y_true
+    return Predictions.from_probabilities(
+        y_true, probabilities, labels=labels, y_pred=y_pred, sample_weight=sample_weight
+    )
+
+
+def _curve(predictions: Predictions, label: Any, metric: Metric, terms: tuple[Term, Term]) -> RocCurve:
+    missing = metric.missing(predictions)
+    if missing:
+        raise MetricUnavailable(missing)
+    position = _position(predictions, label)
+    table = ClassScores(predictions, list(terms)).of_class(position)
+    positive, negative = (table.totals[term.name].value[::-1] for term in terms)
+    tpr, fpr = (_shares(mass) for mass in (positive, negative))
+    scores = from_ordered_bits(table.codes[::-1])
+    thresholds = np.append(np.inf, predictions.score_probabilities(scores, position))
+    return RocCurve(fpr, tpr, thresholds, pair_probability(positive[::-1], negative[::-1]))
+
+
+def _shares(mass: Floats) -> Floats:
+    """Cumulative shares from 0 to exactly 1; nan where there is nothing to share."""
+    upto = np.append(0.0, np.cumsum(mass))
+    return upto / upto[-1] if upto[-1] else np.full(len(upto), np.nan)
+
+
+def _position(predictions: Predictions, label: Any) -> int:
+    labels = predictions.labels
+    assert labels is not None
+    if label is None:
+        if len(labels) == 2:
+            return 1
+        raise InvalidPredictions(f"label is missing: with {len(labels)} classes, say whose curve is wanted.")
+    wanted = as_labels("label", [label])[0].item()
+    if wanted not in labels or type(wanted) is not type(labels[0]):
+        raise InvalidPredictions(f"label is {label!r}, which is none of the classes.")
+    return labels.index(wanted)
+
+
+def auc(
+    y_true: Any,
+    probabilities: Any = None,
+    *,
+    labels: Any = None,
+    y_pred: Any = None,
+    average: Average = "macro",
+    sample_weight: Any = None,
+) -> float | Floats:
+    r"""The chance that a row of the class gets a higher score for it than a row of another class.
+
+    .. math:: \mathrm{AUC}^{(k)} = P(s_i > s_j) + \tfrac12 P(s_i = s_j), \quad y_i = k \ne y_j
+
+    0.5 is chance, 1 a perfect ranking. It does not change under any strictly rising map of the scores, so it says
+    nothing about calibration. ``average`` is "macro" (plain mean over classes; for two classes the second label's
+    value, as in scikit-learn), "weighted" (by the rows of each class) or None (an array, a value a class). A class
+    without positives or negatives is nan with a warning, and left out of the mean. Other arguments as
+    :meth:`Predictions.from_probabilities`, or a :class:`Predictions`.
+
+    Examples
+    --------
+    >>> auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.75
+    """
+    return _ranked(area_metric("auc", average), y_true, probabilities, labels, y_pred, sample_weight)
+
+
+def cw_auc(
+    y_true: Any,
+    probabilities: Any = None,
+    *,
+    labels: Any = None,
+    y_pred: Any = None,
+    average: Average = "macro",
+    sample_weight: Any = None,
+) -> float | Floats:
+    r"""AUC with each row drawn in proportion to the confidence in its predicted class.
+
+    .. math:: \mathrm{cwAUC}^{(k)} = P_w(s_i > s_j) + \tfrac12 P_w(s_i = s_j), \quad w_{ij} = c_i c_j
+
+    Above :func:`auc` when the model is surer on the pairs it ranks rightly. Equal to scikit-learn's ``roc_auc_score``
+    with the confidences as sample weights. Arguments and averages as :func:`auc`.
+
+    Examples
+    --------
+    >>> round(cw_auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 4)
+    0.8207
+    """
+    return _ranked(area_metric("cw_auc", average), y_true, probabilities, labels, y_pred, sample_weight)
+
+
+def auc_gain(
+    y_true: Any,
+    probabilities: Any = None,
+    *,
+    labels: Any = None,
+    y_pred: Any = None,
+    average: Average = "macro",
+    sample_weight: Any = None,
+) -> float | Floats:
+    r"""What weighting by confidence wins of the distance to a perfect ranking.
+
+    .. math:: \frac{\mathrm{cwAUC} - \mathrm{AUC}}{1 - \min(\mathrm{cwAUC}, \mathrm{AUC})}
+
+    0 when both are 1. Made of the averages, not averaged itself. Arguments and averages as :func:`auc`.
+
+    Examples
+    --------
+    >>> round(auc_gain([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 4)
+    0.2828
+    """
+    return _ranked(auc_gain_metric(average), y_true, probabilities, labels, y_pred, sample_weight)
+
+
+def cw_average_precision(
+    y_true: Any,
+    probabilities: Any = None,
+    *,
+    labels: Any = None,
+    y_pred: Any = None,
+    average: Average = "macro",
+    sample_weight: Any = None,
+) -> float | Floats:
+    r"""Confidence-weighted average precision: precision at each step of recall, both weighted by confidence.
+
+    .. math:: \sum_n (\mathrm{cwR}_n - \mathrm{cwR}_{n-1})\, \mathrm{cwP}_n
+
+    Equal to scikit-learn's ``average_precision_score`` with the confidences as sample weights. Arguments and averages
+    as :func:`auc`; for two classes it is the second label's value, which here is not that of the first.
+
+    Examples
+    --------
+    >>> cw_average_precision([0, 1], [0.2, 0.9])
+    1.0
+    """
+    return _ranked(area_metric("cw_average_precision", average), y_true, probabilities, labels, y_pred, sample_weight)
+
+
+def roc_curve(
+    y_true: Any,
+    probabilities: Any = None,
+    *,
+    labels: Any = None,
+    y_pred: Any = None,
+    label: Any = None,
+    sample_weight: Any = None,
+) -> RocCurve:
+    """The ROC curve of a class (of two classes, by default the second).
+
+    Examples
+    --------
+    >>> curve = roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> curve.tpr.tolist(), curve.thresholds.tolist()
+    ([0.0, 0.5, 0.5, 1.0, 1.0], [inf, 0.8, 0.4, 0.35, 0.1])
+    """
+    predictions = _as_scored(y_true, probabilities, labels, y_pred, sample_weight)
+    return _curve(predictions, label, AUC, (POSITIVE, NEGATIVE))
+
+
+def cw_roc_curve(
+    y_true: Any,
+    probabilities: Any = None,
+    *,
+    labels: Any = None,
+    y_pred: Any = None,
+    label: Any = None,
+    sample_weight: Any = None,
+) -> RocCurve:
+    """The ROC curve of a class with each row weighted by the confidence in its predicted class.
+
+    Examples
+    --------
+    >>> curve = cw_roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> curve.fpr.round(3).tolist()
+    [0.0, 0.0, 0.4, 0.4, 1.0]
+    """
+    predictions = _as_scored(y_true, probabilities, labels, y_pred, sample_weight)
+    return _curve(predictions, label, CW_AUC, (CW_POSITIVE, CW_NEGATIVE))
+
+
+def _ranked(
+    metric: Metric, y_true: Any, probabilities: Any, labels: Any, y_pred: Any, sample_weight: Any
+) -> float | Floats:
+    result = metric(_as_scored(y_true, probabilities, labels, y_pred, sample_weight))
+    return result if isinstance(result, np.ndarray) else float(result)

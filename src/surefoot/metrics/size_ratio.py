@@ -1,0 +1,200 @@
+"""Calibrated size ratio: what the mistakes cost at the confidence they carried."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from surefoot.metric import Metric, Noted, undefined
+from surefoot.metrics.terms import CERTAIN_WRONG, DOUBTFUL, inverse_doubt
+from surefoot.predictions import as_predictions
+from surefoot.tallies import Tally, Term
+
+SURPRISE = Term("surprise", lambda row: row.weight * row.wrong * inverse_doubt(row))
+#: The variance of a calibrated row's surprise, c/q; a weight multiplies the surprise, so its square the variance.
+ODDS = Term("odds by squared weight", lambda row: row.weight**2 * row.confidence * inverse_doubt(row))
+
+_NO_DOUBT = "no row admits doubt, so there is nothing to compare mistakes with"
+
+
+def _csr(t: Tally) -> float | Noted:
+    if t[CERTAIN_WRONG]:
+        return math.inf
+    return t[SURPRISE] / t[DOUBTFUL] if t[DOUBTFUL] else undefined(_NO_DOUBT)
+
+
+def _sigma(t: Tally) -> float | Noted:
+    return math.sqrt(t[ODDS]) / t[DOUBTFUL] if t[DOUBTFUL] else undefined(_NO_DOUBT)
+
+
+def _z(t: Tally) -> float | Noted:
+    ratio, sigma = _csr(t), _sigma(t)
+    if ratio == math.inf:
+        return math.inf
+    if isinstance(ratio, Noted) or isinstance(sigma, Noted):
+        return undefined(_NO_DOUBT)
+    if sigma == math.inf:
+        return undefined("the odds add up to more than a float can hold")
+    # every confidence is 0: a calibrated model is then wrong on every row, without any spread
+    if sigma == 0:
+        return 0.0 if ratio == 1 else -math.inf
+    return (ratio - 1) / sigma
+
+
+def _p_risk(t: Tally) -> float | Noted:
+    z = _z(t)
+    if isinstance(z, Noted):
+        return z
+    return normal_cdf(z) if z > 0 else 0.0
+
+
+def normal_cdf(z: float) -> float:
+    """The standard normal distribution function, accurate in both tails."""
+    return math.erfc(-z / math.sqrt(2)) / 2
+
+
+_TERMS = (DOUBTFUL, SURPRISE, CERTAIN_WRONG)
+
+CSR = Metric(
+    "csr",
+    _TERMS,
+    _csr,
+    title="Calibrated size ratio",
+    notation=r"\frac1N \sum_i \frac{[\hat y_i \ne y_i]}{1 - c_i}",
+    ideal=1.0,
+    direction="nearest",
+    range=(0.0, math.inf),
+)
+CSR_SIGMA = Metric(
+    "csr_sigma",
+    (DOUBTFUL, ODDS),
+    _sigma,
+    title="Standard deviation of CSR under calibration",
+    notation=r"\frac1N \sqrt{\sum_i \frac{c_i}{1 - c_i}}",
+    range=(0.0, math.inf),
+    inferential=True,
+)
+CSR_Z = Metric(
+    "csr_z",
+    (*_TERMS, ODDS),
+    _z,
+    title="CSR in standard deviations from 1",
+    notation=r"\frac{\mathrm{CSR} - 1}{\sigma}",
+    ideal=0.0,
+    direction="nearest",
+    inferential=True,
+)
+P_RISK = Metric(
+    "p_risk",
+    (*_TERMS, ODDS),
+    _p_risk,
+    title="Probability of risk, by the paper's normal law",
+    notation=r"\Phi(z) \text{ if } \mathrm{CSR} > 1 \text{ else } 0",
+    ideal=0.0,
+    direction="lower",
+    range=(0.0, 1.0),
+    inferential=True,
+)
+
+
+def csr(
+    y_true: Any,
+    y_pred: Any = None,
+    confidence: Any = None,
+    *,
+    sample_weight: Any = None,
+    floor: float | None = None,
+    doubt: Any = None,
+) -> float:
+    r"""How many times larger calibrated data would have to be to show these mistakes.
+
+    .. math:: \mathrm{CSR} = \frac1N \sum_{i:\,\hat y_i \ne y_i} \frac{1}{1 - c_i}
+
+    1 under calibration, above 1 when mistakes carry too much confidence, infinite when a row that claimed certainty is
+    wrong. Rows that claim certainty and are right are left out; if no others remain, nan with a warning. With weights
+    it is the weighted mean. Arguments as :meth:`Predictions.from_labels`, or a :class:`Predictions`.
+
+    Examples
+    --------
+    >>> csr([1, 0, 1, 1], [1, 0, 1, 0], [0.9, 0.8, 0.7, 0.75])
+    1.0
+    """
+    return float(CSR(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)))
+
+
+def csr_sigma(
+    y_true: Any,
+    y_pred: Any = None,
+    confidence: Any = None,
+    *,
+    sample_weight: Any = None,
+    floor: float | None = None,
+    doubt: Any = None,
+) -> float:
+    r"""The standard deviation CSR would have on these confidences if they were calibrated.
+
+    .. math:: \sigma = \frac{1}{\sum_i w_i} \sqrt{\sum_i w_i^2 \frac{c_i}{1 - c_i}}
+
+    Depends on all rows, right and wrong. Weights enter squared: a row of weight 2 is one draw that counts double, not
+    two draws. Rows that claim certainty are left out. Arguments as :func:`csr`.
+
+    Examples
+    --------
+    >>> csr_sigma([1, 0, 1, 1], [1, 0, 1, 0], [0.5, 0.5, 0.5, 0.5])
+    0.5
+    """
+    return float(
+        CSR_SIGMA(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt))
+    )
+
+
+def csr_z(
+    y_true: Any,
+    y_pred: Any = None,
+    confidence: Any = None,
+    *,
+    sample_weight: Any = None,
+    floor: float | None = None,
+    doubt: Any = None,
+) -> float:
+    r"""How many standard deviations CSR lies above 1.
+
+    .. math:: z = \frac{\mathrm{CSR} - 1}{\sigma}
+
+    Infinite when a row that claimed certainty is wrong. Where confidences crowd near 1 its law is far from normal: read
+    it beside CSR, not instead. Arguments as :func:`csr`.
+
+    Examples
+    --------
+    >>> csr_z([1, 0, 1, 1], [1, 1, 0, 0], [0.5, 0.5, 0.5, 0.5])
+    1.0
+    """
+    return float(
+        CSR_Z(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt))
+    )
+
+
+def p_risk(
+    y_true: Any,
+    y_pred: Any = None,
+    confidence: Any = None,
+    *,
+    sample_weight: Any = None,
+    floor: float | None = None,
+    doubt: Any = None,
+) -> float:
+    r"""The paper's probability that the confidences are risky.
+
+    .. math:: P_\mathrm{risk} = \Phi(z) \text{ if } \mathrm{CSR} > 1, \text{ else } 0
+
+    1 when a row that claimed certainty is wrong. It rests on a normal law that does not hold where confidences crowd
+    near 1. Arguments as :func:`csr`.
+
+    Examples
+    --------
+    >>> round(p_risk([1, 0, 1, 1], [1, 1, 0, 0], [0.5, 0.5, 0.5, 0.5]), 4)
+    0.8413
+    """
+    return float(
+        P_RISK(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt))
+    )

@@ -1,0 +1,176 @@
+"""Accuracy, plain and weighted by confidence: what the confidences are worth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from surefoot.metric import Metric, Noted, undefined
+from surefoot.metrics.terms import CONFIDENCE, CORRECT, CORRECT_CONFIDENCE, WEIGHT
+from surefoot.predictions import as_predictions
+from surefoot.tallies import Tally
+
+
+def _accuracy(t: Tally) -> float:
+    return t[CORRECT] / t[WEIGHT]
+
+
+def _cw_accuracy(t: Tally) -> float | Noted:
+    return t[CORRECT_CONFIDENCE] / t[CONFIDENCE] if t[CONFIDENCE] else undefined("every confidence is 0")
+
+
+def _gain(t: Tally) -> float | Noted:
+    weighted = _cw_accuracy(t)
+    return weighted if isinstance(weighted, Noted) else gained(weighted, _accuracy(t))
+
+
+def gained(weighted: float, plain: float) -> float:
+    """How much of the gap between the lower of the two and 1 the weighting wins (or, negative, loses)."""
+    room = 1 - min(weighted, plain)
+    return (weighted - plain) / room if room else 0.0
+
+
+ACCURACY = Metric(
+    "accuracy",
+    (WEIGHT, CORRECT),
+    _accuracy,
+    title="Accuracy",
+    notation=r"\frac1N \sum_i [\hat y_i = y_i]",
+    ideal=1.0,
+    direction="higher",
+    range=(0.0, 1.0),
+    reference="the share of correct predictions",
+)
+CW_ACCURACY = Metric(
+    "cw_accuracy",
+    (CONFIDENCE, CORRECT_CONFIDENCE),
+    _cw_accuracy,
+    title="Confidence-weighted accuracy (cwA)",
+    notation=r"\frac{\sum_i c_i [\hat y_i = y_i]}{\sum_i c_i}",
+    ideal=1.0,
+    direction="higher",
+    range=(0.0, 1.0),
+)
+GAIN = Metric(
+    "gain",
+    (WEIGHT, CORRECT, CONFIDENCE, CORRECT_CONFIDENCE),
+    _gain,
+    title="Gain of cwA over accuracy",
+    notation=r"\frac{\mathrm{cwA} - \mathrm{Acc}}{1 - \min(\mathrm{cwA}, \mathrm{Acc})}",
+    ideal=1.0,
+    direction="higher",
+    range=(-1.0, 1.0),
+)
+MEAN_CONFIDENCE = Metric(
+    "mean_confidence",
+    (WEIGHT, CONFIDENCE),
+    lambda t: t[CONFIDENCE] / t[WEIGHT],
+    title="Mean confidence",
+    notation=r"\frac1N \sum_i c_i",
+    range=(0.0, 1.0),
+    reference="the accuracy the model states",
+)
+
+
+def accuracy(
+    y_true: Any,
+    y_pred: Any = None,
+    confidence: Any = None,
+    *,
+    sample_weight: Any = None,
+    floor: float | None = None,
+    doubt: Any = None,
+) -> float:
+    r"""The share of predictions that are correct.
+
+    .. math:: \mathrm{Acc} = \frac1N \sum_i [\hat y_i = y_i]
+
+    Arguments as :meth:`Predictions.from_labels`, or a :class:`Predictions`.
+
+    Examples
+    --------
+    >>> accuracy(["a", "b", "b", "a"], ["a", "b", "b", "b"], [0.9, 0.9, 0.9, 0.3])
+    0.75
+    """
+    return float(
+        ACCURACY(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt))
+    )
+
+
+def cw_accuracy(
+    y_true: Any,
+    y_pred: Any = None,
+    confidence: Any = None,
+    *,
+    sample_weight: Any = None,
+    floor: float | None = None,
+    doubt: Any = None,
+) -> float:
+    r"""The share of all confidence that went to correct predictions.
+
+    .. math:: \mathrm{cwA} = \frac{\sum_i c_i [\hat y_i = y_i]}{\sum_i c_i}
+
+    Equal to the accuracy when confidence says nothing, 1 for an oracle. It measures what the confidences are worth and
+    is blind to their risk: read it beside :func:`csr`. nan with a warning when every confidence is 0. Arguments as
+    :meth:`Predictions.from_labels`, or a :class:`Predictions`.
+
+    Examples
+    --------
+    >>> cw_accuracy(["a", "b", "b", "a"], ["a", "b", "b", "b"], [0.75, 0.75, 0.75, 0.25])
+    0.9
+    """
+    return float(
+        CW_ACCURACY(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt))
+    )
+
+
+def gain(
+    y_true: Any,
+    y_pred: Any = None,
+    confidence: Any = None,
+    *,
+    sample_weight: Any = None,
+    floor: float | None = None,
+    doubt: Any = None,
+) -> float:
+    r"""What weighting by confidence wins of the distance to perfect accuracy.
+
+    .. math:: \mathrm{gain} = \frac{\mathrm{cwA} - \mathrm{Acc}}{1 - \min(\mathrm{cwA}, \mathrm{Acc})}
+
+    0 when confidence says nothing (and when both are 1), negative when mistakes carry more confidence than correct
+    predictions. Arguments as :meth:`Predictions.from_labels`, or a :class:`Predictions`.
+
+    Examples
+    --------
+    >>> round(gain(["a", "b", "b", "a"], ["a", "b", "b", "b"], [0.75, 0.75, 0.75, 0.25]), 12)
+    0.6
+    """
+    return float(
+        GAIN(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt))
+    )
+
+
+def mean_confidence(
+    y_true: Any,
+    y_pred: Any = None,
+    confidence: Any = None,
+    *,
+    sample_weight: Any = None,
+    floor: float | None = None,
+    doubt: Any = None,
+) -> float:
+    r"""The mean confidence: the accuracy the model states.
+
+    .. math:: \bar c = \frac1N \sum_i c_i
+
+    Arguments as :meth:`Predictions.from_labels`, or a :class:`Predictions`.
+
+    Examples
+    --------
+    >>> mean_confidence([1, 0], [1, 1], [1.0, 0.5])
+    0.75
+    """
+    return float(
+        MEAN_CONFIDENCE(
+            as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
+        )
+    )

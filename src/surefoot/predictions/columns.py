@@ -1,0 +1,275 @@
+"""Whatever the caller holds a column in, to a checked NumPy array.
+
+Lists, arrays (any byte order, any strides, read-only too), masked arrays, tensors on the host, and columns of pandas,
+Polars and PyArrow. Nothing is copied that need not be.
+"""
+
+from __future__ import annotations
+
+import numbers
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from surefoot.errors import InvalidPredictions
+
+Array = npt.NDArray[Any]
+
+_SERIES_PACKAGES = ("pandas", "polars", "pyarrow", "modin", "cudf")
+_HALF_STEP_BELOW_ONE = {"bfloat16": 2.0**-9, "float16": 2.0**-12, "float32": 2.0**-25, "float64": 2.0**-54}
+_BARE_SUM_TOLERANCE = {"bfloat16": 3e-2, "float16": 1e-2}
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A column, or a table, of finite numbers and the float type they came in."""
+
+    values: Array
+    float_type: str
+
+    @property
+    def half_step(self) -> float:
+        """Half the distance from 1 to the number before it: what rounding to 1 can hide."""
+        return _HALF_STEP_BELOW_ONE[self.float_type]
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether the type is so narrow that a confidence of 1 is a rounded number, not a claim."""
+        return self.float_type != "float64"
+
+    @property
+    def sum_tolerance(self) -> float:
+        """How far from 1 the probabilities of a row may add up."""
+        return _BARE_SUM_TOLERANCE.get(self.float_type, 1e-3)
+
+    @property
+    def complement_tolerance(self) -> float:
+        """How far from 1 a confidence and its doubt may add up."""
+        return max(1e-6, 16 * self.half_step)
+
+
+def as_array(name: str, given: Any) -> Array:
+    """The caller's column as a NumPy array of native byte order, without nulls of any kind but nan."""
+    if given is None:
+        raise InvalidPredictions(f"{name} is missing.")
+    if isinstance(given, np.ma.MaskedArray):
+        return _unmasked(name, given)
+    package = type(given).__module__.partition(".")[0]
+    if package == "torch":
+        return _from_tensor(name, given)
+    if package in _SERIES_PACKAGES:
+        return _from_series(name, given)
+    if isinstance(given, str | bytes | dict | set | frozenset) or not hasattr(given, "__len__"):
+        kind = type(given).__name__
+        raise InvalidPredictions(f"{name} is a {kind}, not a column of values; give a list, an array or a series.")
+    try:
+        array = np.asarray(given)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise InvalidPredictions(f"{name} cannot be read as an array ({error}); are its rows equally long?") from error
+    return _native(array)
+
+
+def as_column(name: str, given: Any) -> Array:
+    """As :func:`as_array`, and with one dimension."""
+    array = as_array(name, given)
+    if array.ndim != 1:
+        shape = " x ".join(map(str, array.shape)) or "a single value"
+        raise InvalidPredictions(f"{name} must have one dimension, one value a row; it is {shape}.")
+    return array
+
+
+def as_numbers(name: str, given: Any, dimensions: int = 1) -> Numbers:
+    """Finite floats, kept in their own type where that is float16, float32 or float64."""
+    array = as_column(name, given) if dimensions == 1 else as_array(name, given)
+    if str(getattr(given, "dtype", "")).endswith("bfloat16"):
+        return Numbers(_finite(name, array.astype(np.float32)), "bfloat16")
+    if array.dtype == object:
+        array = _numbers_from_objects(name, array)
+    if array.dtype.kind in "iu":
+        raise InvalidPredictions(
+            f"{name} holds integers ({name}[{_first_index(array)}] is {_first(array)!r}), but should hold numbers from "
+            "0 to 1; if these are labels they go elsewhere, if certainty is meant convert to float."
+        )
+    if array.dtype.kind != "f":
+        raise InvalidPredictions(
+            f"{name} must hold numbers from 0 to 1; {name}[{_first_index(array)}] is {_first(array)!r} "
+            f"(type {array.dtype}). Convert it to float."
+        )
+    if array.dtype.itemsize > 8:
+        array = array.astype(np.float64)
+    return Numbers(_finite(name, array), array.dtype.name)
+
+
+def as_fractions(name: str, given: Any) -> Numbers:
+    """A column of numbers from 0 to 1."""
+    column = as_numbers(name, given)
+    check_fractions(name, column.values)
+    return column
+
+
+def check_fractions(name: str, values: Array) -> None:
+    """Raise, naming the first offender, unless every value lies in [0, 1]."""
+    if values.size and (values.min() < 0 or values.max() > 1):
+        where = first_row((values < 0) | (values > 1))
+        raise InvalidPredictions(
+            f"{name}{_index(where)} is {float(values[where])!r}, outside [0, 1]. If these are logits, use "
+            "Predictions.from_logits; if they are percentages, divide by 100."
+        )
+
+
+def as_weight(given: Any, rows: int) -> Array | None:
+    """Sample weights as float64: finite, not negative, not all zero; None if none were given."""
+    if given is None:
+        return None
+    column = as_column("sample_weight", given)
+    if column.dtype.kind in "iub":
+        column = column.astype(np.float64)
+    weight = as_numbers("sample_weight", column).values.astype(np.float64, copy=False)
+    check_lengths(sample_weight=weight, rows=rows)
+    if (weight < 0).any():
+        row = first_row(weight < 0)[0]
+        raise InvalidPredictions(
+            f"sample_weight[{row}] is {float(weight[row])!r}, below 0; weights say how often a row counts."
+        )
+    if not weight.any():
+        raise InvalidPredictions("sample_weight[0] is 0.0, as are all others: no row would count.")
+    return weight
+
+
+def check_lengths(*, rows: int | None = None, **columns: Array | None) -> int:
+    """The common number of rows; raise if the columns differ in length or hold no rows at all."""
+    lengths = {name: len(column) for name, column in columns.items() if column is not None}
+    expected = rows if rows is not None else next(iter(lengths.values()))
+    for name, length in lengths.items():
+        if length != expected:
+            other = "the other columns hold" if rows is not None else f"{next(iter(lengths))} holds"
+            raise InvalidPredictions(
+                f"{name} has {length:,} rows, but {other} {expected:,}; the first row without a partner is "
+                f"{min(length, expected)}."
+            )
+    if expected == 0:
+        raise InvalidPredictions(f"{next(iter(lengths))} holds no rows; there is nothing to assess.")
+    return expected
+
+
+def first_row(offends: Array) -> tuple[int, ...]:
+    """The index of the first element that offends."""
+    return tuple(int(i) for i in np.unravel_index(int(np.argmax(offends)), offends.shape))
+
+
+def refuse_null(name: str, row: int | tuple[int, ...], value: Any) -> None:
+    where = _index(row if isinstance(row, tuple) else (row,))
+    raise InvalidPredictions(f"{name}{where} is {value}; fill it or drop the row.")
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a Python object is one of the ways to say that a value is missing."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float | np.floating) and bool(np.isnan(value))
+
+
+def _index(where: tuple[int, ...]) -> str:
+    return f"[{', '.join(map(str, where))}]"
+
+
+def _first(array: Array) -> Any:
+    value = array.flat[0] if array.size else None
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _first_index(array: Array) -> str:
+    return ", ".join("0" for _ in range(array.ndim))
+
+
+def _native(array: Array) -> Array:
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def _finite(name: str, values: Array) -> Array:
+    # a sum is finite only if every term is; it is the cheapest way to find that nothing is wrong
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not values.size or np.isfinite(values.sum(dtype=np.float64)):
+            return values
+    bad = ~np.isfinite(values)
+    if bad.any():
+        where = first_row(bad)
+        refuse_null(name, where, float(values[where]))
+    return values
+
+
+def _unmasked(name: str, given: np.ma.MaskedArray[Any, Any]) -> Array:
+    mask = np.ma.getmaskarray(given)
+    if mask.any():
+        refuse_null(name, first_row(mask), "masked")
+    return _native(np.asarray(given.data))
+
+
+def _numbers_from_objects(name: str, array: Array) -> Array:
+    for where, value in np.ndenumerate(array):
+        if is_missing(value):
+            refuse_null(name, where, value)
+        if isinstance(value, bool | np.bool_) or not (
+            isinstance(value, numbers.Real) or type(value).__name__ == "Decimal"
+        ):
+            raise InvalidPredictions(
+                f"{name}{_index(where)} is {value!r}, not a number; if the rows are equally long numbers, "
+                "give a two-dimensional float array."
+            )
+    try:
+        return array.astype(np.float64)
+    except (OverflowError, ValueError, TypeError) as error:
+        raise InvalidPredictions(f"{name} cannot be read as numbers: {error}.") from error
+
+
+def _from_tensor(name: str, given: Any) -> Array:
+    if given.device.type != "cpu":
+        raise InvalidPredictions(f"{name} is a tensor on {given.device}; bring it to the host with .cpu().")
+    tensor = given.detach()
+    return np.asarray((tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy())
+
+
+def _from_series(name: str, given: Any) -> Array:
+    import narwhals as nw
+
+    if type(given).__module__.startswith("pyarrow") and type(given).__name__ != "ChunkedArray":
+        pyarrow = sys.modules["pyarrow"]
+        if isinstance(given, pyarrow.Array):
+            given = pyarrow.chunked_array([given])
+    try:
+        series = nw.from_native(given, series_only=True)
+    except TypeError:
+        frame = _frame_values(given)
+        if frame is None:
+            raise InvalidPredictions(f"{name} is a {type(given).__name__}; give a single column of it.") from None
+        return frame
+    if series.null_count():
+        row = int(series.is_null().arg_true()[0])
+        refuse_null(name, row, "null")
+    if series.dtype == nw.Decimal:
+        series = series.cast(nw.Float64)
+    if isinstance(series.dtype, nw.List | nw.Array):
+        return rectangle(name, series.to_list())
+    return _native(np.asarray(series.to_numpy()))
+
+
+def rectangle(name: str, rows: list[Any]) -> Array:
+    """Rows of equal length as a two-dimensional array."""
+    width = len(rows[0]) if rows else 0
+    for row, values in enumerate(rows):
+        if len(values) != width:
+            raise InvalidPredictions(f"{name}[{row}] has {len(values)} values, but {name}[0] has {width}.")
+    return as_array(name, rows)
+
+
+def _frame_values(given: Any) -> Array | None:
+    """The numbers of a dataframe, for probabilities with a column a class."""
+    import narwhals as nw
+
+    try:
+        return np.asarray(nw.from_native(given, eager_only=True).to_numpy())
+    except TypeError:
+        return None

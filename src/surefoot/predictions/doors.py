@@ -1,0 +1,495 @@
+"""The doors: every way predictions come in, each checked here and nowhere else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from surefoot.errors import InvalidPredictions
+from surefoot.predictions import doubt as doubts
+from surefoot.predictions.columns import (
+    Array,
+    Numbers,
+    as_column,
+    as_fractions,
+    as_numbers,
+    as_weight,
+    check_fractions,
+    check_lengths,
+    first_row,
+    is_missing,
+    refuse_null,
+)
+from surefoot.predictions.frames import FrameColumns
+from surefoot.predictions.labels import (
+    Label,
+    as_labels,
+    check_same_kind,
+    default_labels,
+    distinct,
+    encode,
+    given_labels,
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Predictions:
+    """Predictions, checked: what was predicted, how sure the model was, and what was true.
+
+    Made by its doors, :meth:`from_labels`, :meth:`from_correct`, :meth:`from_probabilities`, :meth:`from_logits` and
+    :meth:`from_frame`. Columns that were arrays already are looked at, not copied: do not write into them.
+    """
+
+    correct: npt.NDArray[np.bool_]
+    confidence: Array
+    truth: Array | None = None
+    predicted: Array | None = None
+    #: P(second label) if one-dimensional, else a column for each of ``labels``.
+    probabilities: Array | None = None
+    _doubt: npt.NDArray[np.float64] | None = None
+    _weight: npt.NDArray[np.float64] | None = None
+    _labels: tuple[Label, ...] | None = None
+    _log_odds: npt.NDArray[np.float64] | None = None
+    _rounded: npt.NDArray[np.bool_] | None = None
+
+    # -- doors ---------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_labels(
+        cls,
+        y_true: Any,
+        y_pred: Any,
+        confidence: Any = None,
+        *,
+        doubt: Any = None,
+        sample_weight: Any = None,
+        floor: float | None = None,
+    ) -> Predictions:
+        """From true labels, predicted labels and the confidence in each prediction.
+
+        Labels are booleans, integers or strings, of one kind on both sides. ``doubt`` is 1 - confidence where the
+        caller knows it better than that subtraction does; either of the two is enough. ``floor`` clips the confidence
+        to [floor, 1 - floor] as the paper does (it uses 1e-8); by default nothing is clipped.
+
+        Examples
+        --------
+        >>> p = Predictions.from_labels(["cat", "dog", "cat"], ["cat", "cat", "cat"], [0.9, 0.6, 0.7])
+        >>> p.correct.tolist()
+        [True, False, True]
+        """
+        truth, predicted = as_labels("y_true", y_true), as_labels("y_pred", y_pred)
+        check_same_kind("y_true", truth, "y_pred", predicted)
+        check_lengths(y_true=truth, y_pred=predicted)
+        claim = _claim(confidence, doubt, floor, len(truth))
+        return cls._made(truth == predicted, claim, sample_weight, truth=truth, predicted=predicted)
+
+    @classmethod
+    def from_correct(
+        cls,
+        correct: Any,
+        confidence: Any = None,
+        *,
+        doubt: Any = None,
+        sample_weight: Any = None,
+        floor: float | None = None,
+    ) -> Predictions:
+        """From whether each prediction was correct (booleans, or 0 and 1) and the confidence in it.
+
+        Examples
+        --------
+        >>> Predictions.from_correct([True, False, True], [0.9, 0.6, 0.7])
+        Predictions(3 rows, accuracy 66.7%)
+        """
+        outcome = _as_outcome(correct)
+        check_lengths(correct=outcome)
+        return cls._made(outcome, _claim(confidence, doubt, floor, len(outcome)), sample_weight)
+
+    @classmethod
+    def from_probabilities(
+        cls,
+        y_true: Any,
+        probabilities: Any,
+        *,
+        labels: Any = None,
+        y_pred: Any = None,
+        sample_weight: Any = None,
+        floor: float | None = None,
+    ) -> Predictions:
+        """From true labels and the probability of each class.
+
+        One-dimensional ``probabilities`` are those of the second label of a binary problem; two-dimensional ones have a
+        column for each of ``labels``: by default 0, 1, ... when ``y_true`` holds such integers, else the sorted labels
+        that occur. The largest is predicted, the first of equals; ``y_pred`` overrides it, as when a calibrated
+        probability is attached to another model's decision. Doubt is the sum of the other columns.
+
+        Examples
+        --------
+        >>> p = Predictions.from_probabilities([1, 0, 1], [0.9, 0.2, 0.4])
+        >>> p.predicted.tolist(), p.confidence.tolist()
+        ([1, 0, 0], [0.9, 0.8, 0.6])
+        """
+        truth = as_labels("y_true", y_true)
+        table = as_numbers("probabilities", probabilities, dimensions=2)
+        count = _class_count("probabilities", table.values, truth)
+        check_fractions("probabilities", table.values)
+        if table.values.ndim == 2:
+            _check_sums(table)
+        names, truth_codes = _coded(truth, labels, count)
+        second = table.values.ndim == 1
+        chosen = _choose(y_pred, names, (table.values > 0.5) if second else np.argmax(table.values, axis=1), len(truth))
+        claim = doubts.of_second(table, chosen.astype(bool)) if second else doubts.of_columns(table.values, chosen)
+        if (clip := _checked_floor(floor)) is not None:
+            claim = doubts.clipped(claim.confidence, clip)
+        return cls._made(
+            truth_codes == chosen,
+            claim,
+            sample_weight,
+            truth=truth,
+            predicted=np.array(names)[chosen],
+            probabilities=_read_only(table.values),
+            _labels=names,
+        )
+
+    @classmethod
+    def from_logits(
+        cls,
+        y_true: Any,
+        logits: Any,
+        *,
+        labels: Any = None,
+        y_pred: Any = None,
+        sample_weight: Any = None,
+        floor: float | None = None,
+    ) -> Predictions:
+        """From true labels and logits: a column for each class, or the log-odds of the second label.
+
+        Doubt comes from the log-sum over the other classes, so that it keeps its digits where probabilities would
+        have rounded to 1. Other arguments as :meth:`from_probabilities`.
+
+        Examples
+        --------
+        >>> p = Predictions.from_logits([0], [[40.0, 0.0]])
+        >>> f"{p.doubt[0]:.2g}"
+        '4.2e-18'
+        """
+        truth = as_labels("y_true", y_true)
+        table = as_numbers("logits", logits, dimensions=2)
+        count = _class_count("logits", table.values, truth)
+        names, truth_codes = _coded(truth, labels, count)
+        wide = table.values.astype(np.float64)
+        if wide.ndim == 1:
+            wide = np.stack([np.zeros(len(wide)), wide], axis=1)
+        chosen = _choose(y_pred, names, np.argmax(wide, axis=1), len(truth))
+        claim, odds = doubts.of_logits(wide, chosen)
+        if (clip := _checked_floor(floor)) is not None:
+            claim = doubts.clipped(claim.confidence, clip)
+        return cls._made(
+            truth_codes == chosen,
+            claim,
+            sample_weight,
+            truth=truth,
+            predicted=np.array(names)[chosen],
+            probabilities=_read_only(doubts.expit(odds[:, 1] if table.values.ndim == 1 else odds)),
+            _labels=names,
+            _log_odds=odds,
+        )
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        truth: str | None = None,
+        predicted: str | None = None,
+        confidence: str | None = None,
+        doubt: str | None = None,
+        correct: str | None = None,
+        probabilities: str | list[str] | None = None,
+        weight: str | None = None,
+        labels: Any = None,
+        floor: float | None = None,
+    ) -> Predictions:
+        """From columns of a dataframe: pandas, Polars, PyArrow, or anything else Narwhals reads that is in memory.
+
+        Name ``truth``, ``predicted`` and ``confidence`` (or ``doubt``); or ``correct`` and ``confidence``; or ``truth``
+        and ``probabilities``, which is a list column, a column of P(second label), a list of columns, or the prefix of
+        their names. When nothing is named, columns called like these arguments are taken.
+        """
+        named = {
+            "truth": truth,
+            "predicted": predicted,
+            "confidence": confidence,
+            "doubt": doubt,
+            "correct": correct,
+            "probabilities": probabilities,
+            "weight": weight,
+        }
+        columns = FrameColumns(frame, named)
+        common = {"sample_weight": columns.get("weight"), "floor": floor}
+        if columns.has("probabilities"):
+            columns.refuse("probabilities", "confidence", "doubt", "correct")
+            return cls.from_probabilities(
+                columns.need("truth"),
+                columns.probabilities(),
+                labels=labels,
+                y_pred=columns.get("predicted"),
+                **common,
+            )
+        if labels is not None:
+            raise InvalidPredictions("labels= says what the columns of probabilities stand for; name probabilities=.")
+        claim = {"confidence": columns.get("confidence"), "doubt": columns.get("doubt")}
+        if columns.has("correct"):
+            columns.refuse("correct", "truth", "predicted")
+            return cls.from_correct(columns.need("correct"), **claim, **common)
+        return cls.from_labels(columns.need("truth"), columns.need("predicted"), **claim, **common)
+
+    @classmethod
+    def _made(cls, correct: Array, claim: doubts.Claim, sample_weight: Any, **rest: Any) -> Predictions:
+        return cls(
+            correct=_read_only(correct),
+            confidence=_read_only(claim.confidence),
+            _rounded=claim.rounded,
+            _doubt=None if claim.doubt is None else _read_only(claim.doubt),
+            _weight=as_weight(sample_weight, len(correct)),
+            **{name: _read_only(value) if name in ("truth", "predicted") else value for name, value in rest.items()},
+        )
+
+    # -- columns -------------------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.correct)
+
+    @property
+    def wrong(self) -> npt.NDArray[np.bool_]:
+        return ~self.correct
+
+    @cached_property
+    def doubt(self) -> npt.NDArray[np.float64]:
+        """1 - confidence, by the best way these data offer."""
+        return self.doubt_of(slice(None))
+
+    @cached_property
+    def weight(self) -> npt.NDArray[np.float64]:
+        """The weight of each row; ones where none were given."""
+        return np.ones(len(self)) if self._weight is None else self._weight
+
+    @property
+    def is_weighted(self) -> bool:
+        return self._weight is not None
+
+    @cached_property
+    def labels(self) -> tuple[Label, ...] | None:
+        """The classes: those given, or those that occur; None when only correctness is known."""
+        if self._labels is not None or self.truth is None or self.predicted is None:
+            return self._labels
+        return distinct(self.truth, self.predicted)
+
+    @cached_property
+    def certain(self) -> int:
+        """How many rows that count claim certainty: a doubt of exactly 0."""
+        return int(np.count_nonzero(self._is_certain))
+
+    @cached_property
+    def certain_wrong(self) -> int:
+        """How many of them are wrong."""
+        return int(np.count_nonzero(self._is_certain & self.wrong))
+
+    @cached_property
+    def rounded(self) -> int:
+        """How many confidences are a narrow float type's 1, with a doubt set by convention."""
+        return 0 if self._rounded is None else int(np.count_nonzero(self._rounded))
+
+    @property
+    def _is_certain(self) -> npt.NDArray[np.bool_]:
+        certain: npt.NDArray[np.bool_] = self.confidence == 1 if self._doubt is None else self._doubt == 0
+        return certain if self._weight is None else certain & (self._weight > 0)
+
+    @cached_property
+    def truth_codes(self) -> npt.NDArray[np.intp]:
+        """The position of each true label in ``labels``."""
+        return self._codes("truth")
+
+    @cached_property
+    def predicted_codes(self) -> npt.NDArray[np.intp]:
+        """The position of each predicted label in ``labels``."""
+        return self._codes("predicted")
+
+    def _codes(self, column: str) -> npt.NDArray[np.intp]:
+        values, labels = getattr(self, column), self.labels
+        assert values is not None
+        assert labels is not None
+        return encode(column, values, labels)
+
+    def doubt_of(self, rows: slice) -> npt.NDArray[np.float64]:
+        """The doubt of some rows, computed on the spot where it is not stored."""
+        return 1 - self.confidence[rows].astype(np.float64) if self._doubt is None else self._doubt[rows]
+
+    def ranking_scores(self, label: int) -> npt.NDArray[np.float64]:
+        """Numbers that rise strictly with the probability of a class, free of ties that rounding would make."""
+        assert self.probabilities is not None
+        if self._log_odds is not None:
+            return self._log_odds[:, label]
+        if self.probabilities.ndim == 2:
+            return self.probabilities[:, label].astype(np.float64)
+        p = self.probabilities.astype(np.float64)
+        return p if label == 1 else -p
+
+    def score_probabilities(self, scores: npt.NDArray[np.float64], label: int) -> npt.NDArray[np.float64]:
+        """The probabilities that :meth:`ranking_scores` stand for."""
+        if self._log_odds is not None:
+            return doubts.expit(scores)
+        assert self.probabilities is not None
+        return 1 + scores if self.probabilities.ndim == 1 and label == 0 else scores
+
+    def score_log_odds(self, label: int) -> npt.NDArray[np.float64]:
+        """The log-odds of a class, a non-decreasing function of :meth:`ranking_scores`."""
+        scores = self.ranking_scores(label)
+        if self._log_odds is not None:
+            return scores
+        # the first label's score is -p, so that small p keep their order; its log-odds are those of p, negated
+        p = np.abs(scores)
+        with np.errstate(divide="ignore"):
+            odds: npt.NDArray[np.float64] = np.log(p) - np.log1p(-p)
+        return -odds if self.probabilities is not None and self.probabilities.ndim == 1 and label == 0 else odds
+
+    def __getitem__(self, rows: slice | npt.NDArray[Any]) -> Predictions:
+        """Some of the rows, over the same labels."""
+        columns = ("correct", "confidence", "truth", "predicted", "probabilities")
+        stored = ("_doubt", "_weight", "_log_odds", "_rounded")
+        cut: dict[str, Any] = {}
+        for name in (*columns, *stored):
+            values = getattr(self, name)
+            cut[name] = None if values is None else values[rows]
+        return replace(self, **cut, _labels=self.labels)
+
+    def __repr__(self) -> str:
+        classes = "" if self.labels is None else f", {len(self.labels)} classes"
+        accuracy = float(np.average(self.correct, weights=self._weight))
+        return f"Predictions({len(self):,} rows{classes}, accuracy {accuracy:.1%})"
+
+
+def as_predictions(
+    y_true: Any,
+    y_pred: Any = None,
+    confidence: Any = None,
+    *,
+    sample_weight: Any = None,
+    floor: float | None = None,
+    doubt: Any = None,
+) -> Predictions:
+    """The first argument if it is :class:`Predictions` already, else :meth:`Predictions.from_labels` of them all."""
+    if not isinstance(y_true, Predictions):
+        return Predictions.from_labels(
+            y_true, y_pred, confidence, doubt=doubt, sample_weight=sample_weight, floor=floor
+        )
+    refuse_beside_predictions(
+        y_pred=y_pred, confidence=confidence, sample_weight=sample_weight, floor=floor, doubt=doubt
+    )
+    return y_true
+
+
+def refuse_beside_predictions(**arguments: Any) -> None:
+    """Raise if anything was given that a :class:`Predictions` already holds."""
+    extra = [name for name, value in arguments.items() if value is not None]
+    if extra:
+        raise InvalidPredictions(f"{extra[0]} was given beside Predictions, which hold it already; drop one of them.")
+
+
+def _claim(confidence: Any, doubt: Any, floor: float | None, rows: int) -> doubts.Claim:
+    if confidence is None and doubt is None:
+        raise InvalidPredictions("confidence is missing: give confidence=, or doubt= (1 - confidence).")
+    stated = None if confidence is None else as_fractions("confidence", confidence)
+    doubted = None if doubt is None else as_fractions("doubt", doubt)
+    check_lengths(
+        rows=rows,
+        confidence=None if stated is None else stated.values,
+        doubt=None if doubted is None else doubted.values,
+    )
+    clip = _checked_floor(floor)
+    if doubted is not None:
+        claim = doubts.with_doubt(stated, doubted)
+        return claim if clip is None else doubts.clipped(claim.confidence, clip)
+    assert stated is not None
+    return doubts.bare("confidence", stated) if clip is None else doubts.clipped(stated.values, clip)
+
+
+def _checked_floor(floor: float | None) -> float | None:
+    if floor is None:
+        return None
+    if isinstance(floor, bool) or not isinstance(floor, int | float | np.number) or not 0 < floor < 0.5:
+        raise InvalidPredictions(
+            f"floor is {floor!r}; it should be a small number above 0 and below 0.5, such as 1e-8."
+        )
+    return float(floor)
+
+
+def _as_outcome(correct: Any) -> npt.NDArray[np.bool_]:
+    values = as_column("correct", correct)
+    if values.dtype == object:
+        for row, value in enumerate(values):
+            if is_missing(value):
+                refuse_null("correct", row, value)
+        if all(isinstance(value, bool | np.bool_ | int | float) for value in values):
+            values = values.astype(np.float64)
+    if values.dtype.kind == "b":
+        return values
+    if values.dtype.kind in "iuf":
+        other = (values != 0) & (values != 1)
+        if other.any():
+            row = first_row(other)[0]
+            if is_missing(values[row].item()):
+                refuse_null("correct", row, "nan")
+            raise InvalidPredictions(f"correct[{row}] is {values[row].item()!r}; it should be true or false, 1 or 0.")
+        return values.astype(bool)
+    first = values[0] if values.size else None
+    raise InvalidPredictions(f"correct[0] is {first!r} (type {values.dtype}); it should be true or false, 1 or 0.")
+
+
+def _class_count(name: str, values: Array, truth: Array) -> int:
+    if values.ndim not in (1, 2):
+        raise InvalidPredictions(
+            f"{name} has {values.ndim} dimensions; give one value a row, the second label's, or a column a class."
+        )
+    check_lengths(rows=None, **{"y_true": truth, name: values})
+    if values.ndim == 1:
+        return 2
+    if values.shape[1] < 2:
+        raise InvalidPredictions(
+            f"{name} has {values.shape[1]} column(s); give two or more, or one dimension for the second label."
+        )
+    return int(values.shape[1])
+
+
+def _check_sums(table: Numbers) -> None:
+    sums = table.values.sum(axis=1, dtype=np.float64)
+    off = np.abs(sums - 1) > table.sum_tolerance
+    if off.any():
+        row = first_row(off)[0]
+        raise InvalidPredictions(
+            f"probabilities[{row}] adds up to {float(sums[row]):.6g}, not to 1. If these are logits, use "
+            "Predictions.from_logits; if they are scores of separate yes-or-no questions, assess each on its own."
+        )
+
+
+def _coded(truth: Array, labels: Any, count: int) -> tuple[tuple[Label, ...], npt.NDArray[np.intp]]:
+    names = default_labels(truth, count) if labels is None else given_labels(labels, truth, count)
+    return names, encode("y_true", truth, names)
+
+
+def _choose(y_pred: Any, names: tuple[Label, ...], largest: Array, rows: int) -> npt.NDArray[np.intp]:
+    if y_pred is None:
+        return largest.astype(np.intp)
+    predicted = as_labels("y_pred", y_pred)
+    check_lengths(rows=rows, y_pred=predicted)
+    check_same_kind("y_pred", predicted, "labels", np.array(names))
+    return encode("y_pred", predicted, names)
+
+
+def _read_only(values: Any) -> Any:
+    view = values.view()
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,164 @@
+"""Doubt, 1 - confidence, without losing its digits."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from surefoot.errors import InvalidPredictions, RoundedConfidenceWarning
+from surefoot.predictions.columns import Array, Numbers, first_row
+
+Floats = npt.NDArray[np.float64]
+
+#: Doubts above 0 are at least this, so that 1/doubt is finite: the smallest normal float64.
+SMALLEST = float(np.finfo(np.float64).tiny)
+
+_ROUNDED_HALF_STEPS = 16
+_NEAR_STEPS = 100
+
+
+@dataclass(frozen=True)
+class Claim:
+    """How sure each row is: confidence, its doubt (None if 1 - confidence), and the rounded rows (None if none)."""
+
+    confidence: Array
+    doubt: Floats | None = None
+    rounded: npt.NDArray[np.bool_] | None = None
+
+
+def clipped(confidence: Array, floor: float) -> Claim:
+    """The paper's clip: confidence within [floor, 1 - floor], and doubt what remains to 1."""
+    return Claim(np.clip(confidence.astype(np.float64), floor, 1 - floor))
+
+
+def bare(name: str, confidence: Numbers) -> Claim:
+    """A confidence that comes alone: its doubt is 1 - confidence, and a narrow type's 1 is a rounded number."""
+    values = confidence.values
+    at_one = values == 1
+    _warn_if_near_one(name, confidence, at_one)
+    if not confidence.is_narrow or not at_one.any():
+        return Claim(values)
+    doubt = 1 - values.astype(np.float64)
+    doubt[at_one] = _ROUNDED_HALF_STEPS * confidence.half_step
+    return Claim(values, doubt, at_one)
+
+
+def with_doubt(confidence: Numbers | None, doubt: Numbers) -> Claim:
+    """The caller's own doubt, and the confidence that goes with it; both, if given, must agree."""
+    exact = raised(doubt.values)
+    if confidence is None:
+        return Claim(1 - exact, exact)
+    tolerance = max(confidence.complement_tolerance, doubt.complement_tolerance)
+    apart = np.abs(confidence.values.astype(np.float64) + exact - 1) > tolerance
+    if apart.any():
+        row = first_row(apart)[0]
+        raise InvalidPredictions(
+            f"doubt[{row}] is {exact[row]!r}, but confidence[{row}] is {float(confidence.values[row])!r}: they should "
+            "add up to 1. Give one of them, or correct the other."
+        )
+    return Claim(confidence.values, exact)
+
+
+def raised(doubt: Array) -> Floats:
+    """Doubt as float64, with subnormal numbers raised to the smallest normal one."""
+    wide: Floats = doubt.astype(np.float64, copy=False)
+    tiny = (wide > 0) & (wide < SMALLEST)
+    return np.where(tiny, SMALLEST, wide) if tiny.any() else wide
+
+
+def of_columns(probabilities: Array, chosen: npt.NDArray[np.intp]) -> Claim:
+    """The chosen column of each row is its confidence; the sum of the others its doubt."""
+    rows = np.arange(len(chosen))
+    confidence = probabilities[rows, chosen]
+    doubt = np.empty(len(chosen))
+    for start in range(0, len(chosen), 1 << 14):
+        block = slice(start, start + (1 << 14))
+        others = probabilities[block].astype(np.float64)
+        others[np.arange(len(others)), chosen[block]] = 0
+        doubt[block] = others.sum(axis=1)
+    return Claim(confidence, raised(np.minimum(doubt, 1)))
+
+
+def of_second(probability: Numbers, second: npt.NDArray[np.bool_]) -> Claim:
+    """From P(second label): doubt is p itself where the first label is predicted, 1 - p where the second is."""
+    p = probability.values
+    claimed = bare("probabilities", Numbers(np.where(second, p, 0), probability.float_type))
+    wide = p.astype(np.float64)
+    doubt = np.where(second, 1 - wide if claimed.doubt is None else claimed.doubt, wide)
+    return Claim(np.where(second, wide, 1 - wide), raised(doubt), claimed.rounded)
+
+
+def of_logits(logits: Floats, chosen: npt.NDArray[np.intp]) -> tuple[Claim, Floats]:
+    """Confidence and doubt of the chosen class, and the log-odds of every class, from log-sums over the others.
+
+    Logits are finite, so no row claims certainty: where the doubt is below what float64 holds, it is the smallest.
+    """
+    odds = log_odds(logits)
+    own = odds[np.arange(len(chosen)), chosen]
+    return Claim(expit(own), np.maximum(expit(-own), SMALLEST)), odds
+
+
+def log_odds(logits: Floats) -> Floats:
+    """For each class, its logit less the log-sum-exp of the other classes' logits."""
+    rows, classes = logits.shape
+    odds = np.empty((rows, classes))
+    for start in range(0, rows, 1 << 12):
+        block = logits[start : start + (1 << 12)]
+        order = np.argmax(block, axis=1)
+        at = np.arange(len(block))
+        top = block[at, order]
+        rest = block.copy()
+        rest[at, order] = -np.inf
+        second = rest.max(axis=1)
+        # others of the top class: relative to the runner-up, so that nothing cancels
+        top_others = second + np.log(np.exp(rest - second[:, None]).sum(axis=1))
+        everything = top + np.log1p(np.exp(top_others - top))
+        # for any other class, what it adds to the whole is at most half: the difference is well conditioned
+        share = np.exp(block - everything[:, None])
+        share[at, order] = 0
+        with np.errstate(invalid="ignore"):
+            values = block - everything[:, None] - np.log1p(-share)
+        values[at, order] = top - top_others
+        odds[start : start + (1 << 12)] = values
+    return odds
+
+
+def expit(x: Floats) -> Floats:
+    small = np.exp(-np.abs(x))
+    result: Floats = np.where(x >= 0, 1.0, small) / (1 + small)
+    return result
+
+
+def _warn_if_near_one(name: str, confidence: Numbers, at_one: npt.NDArray[np.bool_]) -> None:
+    ones = int(np.count_nonzero(at_one))
+    # the bound is compared in the column's own type, which holds it exactly
+    bound = confidence.values.dtype.type(1 - 2 * _NEAR_STEPS * confidence.half_step)
+    near = int(np.count_nonzero(confidence.values > bound)) - ones
+    rounded = ones if confidence.is_narrow else 0
+    if not near and not rounded:
+        return
+    said = []
+    if rounded:
+        said.append(
+            f"{rounded:,} of {len(at_one):,} values of {name} are 1.0 in {confidence.float_type}, a rounded number, "
+            f"not certainty; their doubt is taken as {_ROUNDED_HALF_STEPS * confidence.half_step:.2g}"
+        )
+    if near:
+        said.append(
+            f"{near:,} of {len(at_one):,} values of {name} lie within {_NEAR_STEPS} {confidence.float_type} steps of "
+            "1, so their doubt has lost its digits"
+        )
+    message = f"{'; '.join(said)}. Logits keep them: Predictions.from_logits, or give doubt=."
+    warnings.warn(message, RoundedConfidenceWarning, stacklevel=_caller_depth())
+
+
+def _caller_depth() -> int:
+    """How many frames up the first caller outside this package is, so that the warning points at the user's line."""
+    frame, depth = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("surefoot"):
+        frame, depth = frame.f_back, depth + 1
+    return depth

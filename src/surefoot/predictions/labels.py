@@ -1,0 +1,189 @@
+"""Labels: booleans, integers or strings, never mixed and never silently equal."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from surefoot.errors import InvalidPredictions
+from surefoot.predictions.columns import Array, as_column, first_row, is_missing, refuse_null
+
+Label = bool | int | str
+Kind = Literal["booleans", "integers", "strings"]
+
+_LARGEST_WHOLE_FLOAT = 2.0**53
+
+
+def kind_of(values: Array) -> Kind:
+    """Which of the three kinds of label an array made by :func:`as_labels` holds."""
+    return "booleans" if values.dtype == bool else "integers" if values.dtype.kind in "iu" else "strings"
+
+
+def as_labels(name: str, given: Any) -> Array:
+    """A column of labels of one kind, as a bool, integer or unicode array; whole floats count as integers."""
+    if isinstance(given, list | tuple):
+        # numpy would quietly turn [0, "a"] into strings and [True, 2] into integers
+        given = np.fromiter(given, dtype=object, count=len(given))
+    values = as_column(name, given)
+    if values.dtype == object:
+        return _from_objects(name, values)
+    if values.dtype.kind in "bU":
+        return values
+    if values.dtype.kind in "iu":
+        return _as_signed(name, values)
+    if values.dtype.kind == "f":
+        return _whole(name, values)
+    if values.dtype.kind == "T":  # numpy's strings of any length
+        return values.astype(np.str_)
+    if values.dtype.kind == "S":
+        raise InvalidPredictions(f"{name}[0] is {values[0]!r}, which is bytes; decode it to text.")
+    raise InvalidPredictions(
+        f"{name} must hold booleans, integers or strings; {name}[0] is {values[0] if values.size else None!r} "
+        f"(type {values.dtype})."
+    )
+
+
+def check_same_kind(name: str, values: Array, other_name: str, other: Array) -> None:
+    """Raise if one column holds, say, integers and the other strings: they could never be equal."""
+    if not len(values) or not len(other) or kind_of(values) == kind_of(other):
+        return
+    raise InvalidPredictions(
+        f"{name} holds {kind_of(values)} ({name}[0] is {values[0].item()!r}), but {other_name} holds {kind_of(other)} "
+        f"({other_name}[0] is {other[0].item()!r}); convert one of them."
+    )
+
+
+def distinct(*columns: Array) -> tuple[Label, ...]:
+    """The labels that occur, sorted, as Python values."""
+    found = columns[0] if len(columns) == 1 else np.concatenate([np.unique(column) for column in columns])
+    return tuple(np.unique(found).tolist())
+
+
+def encode(name: str, values: Array, labels: tuple[Label, ...]) -> npt.NDArray[np.intp]:
+    """The position of each value in ``labels``; raise for a value that is none of them."""
+    if labels == tuple(range(len(labels))) and values.dtype.kind in "iu":
+        codes = values.astype(np.intp, copy=False)
+        foreign = (codes < 0) | (codes >= len(labels))
+    else:
+        sorted_labels, order = _sorted(labels)
+        position = np.searchsorted(sorted_labels, values).clip(max=len(labels) - 1)
+        codes, foreign = order[position], sorted_labels[position] != values
+    if foreign.any():
+        row = first_row(foreign)[0]
+        raise InvalidPredictions(
+            f"{name}[{row}] is {values[row].item()!r}, which is none of the labels {shown(labels)}; "
+            "say what the columns stand for with labels=."
+        )
+    return codes
+
+
+def default_labels(truth: Array, count: int) -> tuple[Label, ...]:
+    """What the columns of ``count`` probabilities stand for when the caller does not say."""
+    kind = kind_of(truth)
+    if kind == "integers" and truth.min() >= 0 and truth.max() < count:
+        return tuple(range(count))
+    if kind == "booleans" and count == 2:
+        return (False, True)
+    found = distinct(truth)
+    if len(found) != count:
+        raise InvalidPredictions(
+            f"probabilities are for {count} classes, but y_true[0:{len(truth):,}] holds {len(found)} distinct labels "
+            f"{shown(found)}; say what the columns stand for with labels=."
+        )
+    return found
+
+
+def given_labels(labels: Any, truth: Array, count: int | None) -> tuple[Label, ...]:
+    """The caller's ``labels``, checked: one for each column, no two alike, of the kind of the truth."""
+    values = as_labels("labels", list(labels) if isinstance(labels, range) else labels)
+    listed = tuple(values.tolist())
+    if count is not None and len(listed) != count:
+        raise InvalidPredictions(
+            f"labels names {len(listed)} classes {shown(listed)}, but probabilities are for {count}."
+        )
+    if len(set(listed)) != len(listed):
+        twice = next(label for i, label in enumerate(listed) if label in listed[:i])
+        raise InvalidPredictions(f"labels[{listed.index(twice, listed.index(twice) + 1)}] is {twice!r} once more.")
+    check_same_kind("y_true", truth, "labels", values)
+    return listed
+
+
+def shown(labels: tuple[Label, ...], most: int = 6) -> str:
+    """A short list of labels for a message."""
+    names = [repr(label) if len(repr(label)) <= 40 else f"{repr(label)[:38]}…" for label in labels[:most]]
+    return f"({', '.join(names)}{', …' if len(labels) > most else ''})"
+
+
+def _sorted(labels: tuple[Label, ...]) -> tuple[Array, npt.NDArray[np.intp]]:
+    values = np.array(labels)
+    order = np.argsort(values, kind="stable")
+    return values[order], order
+
+
+def _from_objects(name: str, values: Array) -> Array:
+    kinds: dict[str, int] = {}
+    for row, value in enumerate(values):
+        if is_missing(value):
+            refuse_null(name, row, value)
+        kinds.setdefault(_object_kind(name, row, value), row)
+    if len(kinds) > 1:
+        (one, at), (other, then) = list(kinds.items())[:2]
+        raise InvalidPredictions(
+            f"{name} mixes {one} and {other}: {name}[{at}] is {values[at]!r}, {name}[{then}] is {values[then]!r}; "
+            "convert them to one kind."
+        )
+    kind = next(iter(kinds), "integers")
+    if kind == "strings":
+        return values.astype(np.str_)
+    if kind == "booleans":
+        return values.astype(bool)
+    try:
+        return _whole(name, values.astype(np.float64)) if _any_float(values) else values.astype(np.int64)
+    except OverflowError:
+        row = next(i for i, value in enumerate(values) if not -(2**63) <= value < 2**63)
+        raise InvalidPredictions(
+            f"{name}[{row}] is {values[row]!r}, too large for a label; use strings for such identifiers."
+        ) from None
+
+
+def _any_float(values: Array) -> bool:
+    return any(isinstance(value, float | np.floating) for value in values)
+
+
+def _object_kind(name: str, row: int, value: Any) -> Kind:
+    if isinstance(value, bool | np.bool_):
+        return "booleans"
+    if isinstance(value, int | np.integer | float | np.floating):
+        return "integers"
+    if isinstance(value, str):
+        if value.endswith("\0"):
+            raise InvalidPredictions(f"{name}[{row}] is {value!r}, which ends in a null character; strip it.")
+        return "strings"
+    raise InvalidPredictions(
+        f"{name}[{row}] is {value!r}, a {type(value).__name__}; labels are booleans, integers or strings."
+    )
+
+
+def _whole(name: str, values: Array) -> Array:
+    missing = np.isnan(values)
+    if missing.any():
+        refuse_null(name, first_row(missing)[0], "nan")
+    wide = values.astype(np.float64, copy=False)
+    broken = (wide != np.floor(wide)) | (np.abs(wide) > _LARGEST_WHOLE_FLOAT)
+    if broken.any():
+        row = first_row(broken)[0]
+        raise InvalidPredictions(
+            f"{name}[{row}] is {float(values[row])!r}, which is no label; labels are booleans, integers or strings. "
+            "If these are probabilities, use Predictions.from_probabilities."
+        )
+    return wide.astype(np.int64)
+
+
+def _as_signed(name: str, values: Array) -> Array:
+    if values.dtype == np.uint64 and values.size and values.max() >= 2**63:
+        row = first_row(values >= 2**63)[0]
+        raise InvalidPredictions(f"{name}[{row}] is {values[row].item()!r}, too large for a label; use strings.")
+    # numpy compares uint64 with int64 as floats, where different labels can be equal
+    return values.astype(np.int64) if values.dtype == np.uint64 else values

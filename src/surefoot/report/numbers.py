@@ -1,0 +1,62 @@
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+import math
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """So many significant digits, with thousands commas: 13.4, 0.0398, 8.09, 2.63e+06."""
+    if math.isnan(value):
+        return "—"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if value == 0:
+        return "0"
+    exponent = math.floor(math.log10(abs(float(f"{value:.{digits - 1}e}"))))
+    if not -4 <= exponent < 6:
+        return f"{value:.{digits - 1}e}"
+    return f"{round(value, digits - 1 - exponent):,.{max(0, digits - 1 - exponent)}f}"
+
+
+def count(value: float) -> str:
+    """A count in full; of weights, one decimal below 100."""
+    if value == round(value) or value >= 100:
+        return f"{round(value):,}"
+    return f"{value:.1f}"
+
+
+def whole(value: float) -> str:
+    """A count in running text, rounded to whole numbers unless it would vanish."""
+    return f"{round(value):,}" if value >= 0.95 or value == 0 else significant(value, 1)
+
+
+def percent(value: float) -> str:
+    """One decimal, but never 100% or 0% for what is not."""
+    if math.isnan(value):
+        return "—"
+    if 0 < value < 1 and f"{value:.1%}" in ("100.0%", "0.0%"):
+        return claimed(value) if value > 0.5 else f"{significant(100 * value, 1)}%"
+    return f"{value:.1%}"
+
+
+def signed_percent(value: float) -> str:
+    return "—" if math.isnan(value) else f"{value:+.1%}".replace("-", "−")
+
+
+def claimed(confidence: float) -> str:
+    """A confidence with two digits of its doubt: 99.988%, never 100% below 1."""
+    doubt = 1 - confidence
+    if doubt <= 0 or doubt >= 1:
+        return f"{confidence:.0%}"
+    decimals = max(0, 1 - math.floor(math.log10(doubt)) - 2)
+    text = f"{100 * confidence:.{decimals}f}"
+    return f"{text}%" if float(text) < 100 else f"{100 * confidence:.{decimals + 1}f}%"
+
+
+def factor(seen: float, stated: float) -> str:
+    """How many times as many, in two digits: ×33, ×6.3."""
+    if not stated or not seen:
+        return ""
+    ratio = seen / stated
+    return f"×{significant(ratio, 2)}"

@@ -1,0 +1,174 @@
+"""An assessment in plain text: what was read, verdict, risk, value, where it goes wrong, slices, notes."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import textwrap
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from surefoot.report.numbers import claimed, count, factor, percent, signed_percent, significant, whole
+
+if TYPE_CHECKING:
+    from surefoot.assessment import Assessment, Band, Slice
+
+_WIDTH = 78
+_SHOWN_SLICES = 3
+_VERDICTS = {
+    "overconfident": ("▼ OVERCONFIDENT", "Do not take these confidences at face value."),
+    "underconfident": ("▲ UNDERCONFIDENT", "The model is right more often than it says."),
+    "no evidence against calibration": (
+        "NO EVIDENCE AGAINST CALIBRATION",
+        "Nothing here says the confidences are too high.",
+    ),
+}
+_PLAIN = str.maketrans({"▼": "v", "▲": "^", "→": "->", "×": "x", "−": "-", "∞": "inf", "—": "-", "σ": "sigma"})
+
+
+def render(a: Assessment) -> str:
+    """The whole text; only plain characters unless it goes to a terminal that shows others."""
+    sections = (_read(a), _verdict(a), _sentence(a), _risk(a), _value(a), _where(a), _slices(a), _notes(a))
+    text = "\n\n".join(section for lines in sections if (section := "\n".join(f"  {line}" for line in lines)))
+    return text if _shows_symbols() else text.translate(_PLAIN)
+
+
+def _shows_symbols() -> bool:
+    encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb" and encoding.startswith("utf")
+
+
+def _read(a: Assessment) -> Iterator[str]:
+    classes = "" if a.classes is None else f", {a.classes:,} classes"
+    yield f"{a.risk.n:,} rows{classes}"
+
+
+def _verdict(a: Assessment) -> Iterator[str]:
+    word, sentence = _VERDICTS[a.verdict]
+    if a.risk.certain_wrong:
+        rows = "1 row" if a.risk.certain_wrong == 1 else f"{a.risk.certain_wrong:,} rows"
+        sentence = f"{rows} claimed certainty and {'was' if rows == '1 row' else 'were'} wrong: CSR is infinite."
+    yield f"{word}   {sentence}"
+
+
+def _sentence(a: Assessment) -> Iterator[str]:
+    said = f"The model allowed for {_mistakes(a.stated)} and made {whole(a.seen)}."
+    sure = [band for band in a.bands if band.below <= 0.01]
+    rows, stated, seen = (sum(getattr(band, name) for band in sure) for name in ("rows", "stated", "seen"))
+    if a.verdict == "overconfident" and stated and seen > stated:
+        said += (
+            f" On the {whole(rows)} rows it was more than 99% sure of, it allowed for {whole(stated)} and made "
+            f"{whole(seen)}: {significant(seen / stated, 2)} times as many."
+        )
+    yield from textwrap.wrap(said, _WIDTH)
+
+
+def _mistakes(stated: float) -> str:
+    text = whole(stated)
+    return f"{text} mistake" if text == "1" else f"{text} mistakes"
+
+
+def _risk(a: Assessment) -> Iterator[str]:
+    yield "Risk"
+    yield _line("CSR", significant(a.risk.csr), "calibrated is 1")
+    yield _line(
+        "z", significant(a.risk.z), f"σ {significant(a.risk.sigma)}; the paper's normal law, rough near certainty"
+    )
+    yield _line("P_risk", percent(a.risk.p_risk), "0% by convention while CSR is at most 1")
+
+
+def _value(a: Assessment) -> Iterator[str]:
+    yield "Value"
+    yield _line(
+        "accuracy",
+        percent(a.metrics["accuracy"]),
+        f"weighted by confidence (cwA)   {percent(a.metrics['cw_accuracy']):>6}   "
+        f"gain {signed_percent(a.metrics['gain'])}",
+    )
+    if "auc" in a.metrics:
+        plain, weighted = a.metrics["auc"], a.metrics["cw_auc"]
+        yield _line("AUC", _area(plain), f"weighted by confidence (cwAUC) {_area(weighted)}")
+
+
+def _area(value: float) -> str:
+    return "—" if math.isnan(value) else f"{value:.4f}"
+
+
+def _line(name: str, value: str, rest: str) -> str:
+    return f"  {name:<13}{value:>8}   {rest}"
+
+
+def _where(a: Assessment) -> Iterator[str]:
+    if len(a.bands) < 2:
+        return
+    yield "Where it goes wrong" if a.verdict == "overconfident" else "By claimed confidence"
+    yield f"  {'claimed confidence':<22}{'rows':>9}    mistakes stated{'seen':>9}"
+    for band in a.bands:
+        times = factor(band.seen, band.stated) if a.verdict == "overconfident" and band.seen > band.stated else ""
+        line = f"  {_claims(band):<22}{whole(band.rows):>9}{_stated(band.stated):>19}{count(band.seen):>9}    {times}"
+        yield line.rstrip()
+
+
+def _claims(band: Band) -> str:
+    if band.least == 0:
+        return f"above {claimed(1 - band.below)}"
+    if band.below == 1:
+        return f"below {claimed(1 - band.least)}"
+    return f"{claimed(1 - band.below)} to {claimed(1 - band.least)}"
+
+
+def _stated(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 0.05 or value == 0 else significant(value, 1)
+
+
+def _slices(a: Assessment) -> Iterator[str]:
+    if not a.slices:
+        return
+    if a.by == "truth":
+        yield "Slices by truth (descriptive: the truth is the outcome, so these get no verdict)"
+    else:
+        over = sum(part.verdict == "overconfident" for part in a.slices)
+        yield f"Slices by {a.by}: {over:,} of {len(a.slices):,} overconfident"
+    worst = sorted(a.slices, key=_badness)
+    for part in worst[:_SHOWN_SLICES]:
+        yield f"  {_shortened(str(part.value)):<15} {_slice_numbers(part)}"
+    if len(worst) > _SHOWN_SLICES:
+        yield f"  {len(worst) - _SHOWN_SLICES} more in .slices"
+
+
+def _badness(part: Slice) -> Any:
+    return -part.risk.z if not math.isnan(part.risk.z) else math.inf
+
+
+def _slice_numbers(part: Slice) -> str:
+    mistakes = f"{whole(part.stated)} → {whole(part.seen)} mistakes"
+    return f"{mistakes:<24} CSR {significant(part.risk.csr):<9} accuracy {percent(part.metrics['accuracy'])}"
+
+
+def _shortened(name: str) -> str:
+    """Names from outside: control characters escaped, long ones cut in the middle."""
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+    return shown if len(shown) <= 40 else f"{shown[:19]}…{shown[-20:]}"
+
+
+def _notes(a: Assessment) -> Iterator[str]:
+    risk = a.risk
+    said = []
+    if risk.rounded:
+        said.append(
+            f"{risk.rounded:,} of {risk.n:,} confidences are 1.0 in a narrow float type, a rounded number: CSR rests "
+            "on a convention there; logits would be exact: Predictions.from_logits."
+        )
+    if risk.certain and not risk.certain_wrong:
+        said.append(f"{risk.certain:,} of {risk.n:,} rows claim certainty and are right; CSR leaves them out.")
+    said.extend(
+        f"{name} {reason}."
+        for name, reason in a.reasons.items()
+        if name in ("csr", "cw_accuracy", "auc") and name in a.metrics
+    )
+    if any(bound >= 5e-5 for bound in a.bounds.values()):
+        name, bound = max(a.bounds.items(), key=lambda item: item[1])
+        said.append(f"{name} is read from a tally and may be off by {significant(bound, 1)}.")
+    for note in said:
+        yield from textwrap.wrap(f"note: {note}", _WIDTH, subsequent_indent="      ")

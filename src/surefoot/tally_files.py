@@ -1,0 +1,112 @@
+"""Saved tallies: JSON with a schema version, written whole, read with suspicion."""
+
+from __future__ import annotations
+
+import json
+import math
+from os import PathLike
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from surefoot.errors import InvalidTally
+from surefoot.keys import HALF
+from surefoot.tallies import Sums, Table, Tally
+from surefoot.writing import write_whole
+
+SCHEMA = 1
+
+
+def save(tally: Tally, path: str | PathLike[str]) -> None:
+    document = {"surefoot": "tally", "schema": SCHEMA, **_packed(tally)}
+    write_whole(path, json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n")
+
+
+def load(path: str | PathLike[str]) -> Tally:
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise InvalidTally(f"{path}: not a saved tally, or a damaged one ({error}).") from error
+    if not isinstance(document, dict) or document.get("surefoot") != "tally":
+        raise InvalidTally(f"{path}: not a saved tally (it lacks the mark of one).")
+    schema = document.get("schema")
+    if not isinstance(schema, int) or schema < 1:
+        raise InvalidTally(f"{path}: damaged tally (schema is {schema!r}).")
+    if schema > SCHEMA:
+        raise InvalidTally(
+            f"{path}: written by a newer surefoot (schema {schema}, this one reads up to {SCHEMA}); upgrade to read it."
+        )
+    try:
+        return _unpacked(document)
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError, RecursionError) as error:
+        raise InvalidTally(f"{path}: damaged tally ({type(error).__name__}: {error}).") from error
+
+
+def _packed(tally: Tally) -> dict[str, Any]:
+    slices = None
+    if tally.slices is not None:
+        slices = [{"value": value, **_packed(part)} for value, part in tally.slices.items()]
+    return {
+        "labels": None if tally.labels is None else list(tally.labels),
+        "rounded": tally.rounded,
+        "tables": {name: _packed_table(table) for name, table in tally.tables.items()},
+        "slices": slices,
+    }
+
+
+def _packed_table(table: Table) -> dict[str, Any]:
+    totals = {}
+    for name, sums in table.totals.items():
+        totals[name] = [_numbers(sums.high)]
+        if sums.low.any():
+            totals[name].append(_numbers(sums.low))
+    return {"codes": table.codes.tolist(), "totals": totals, "steps": table.steps}
+
+
+def _numbers(values: Any) -> list[Any]:
+    # counts without ".0" are shorter; JSON has no infinity, so it is written as a word
+    return [
+        (int(v) if v == math.floor(v) and abs(v) < 2**53 else v) if math.isfinite(v) else str(v)
+        for v in values.tolist()
+    ]
+
+
+def _unpacked(document: dict[str, Any]) -> Tally:
+    labels, rounded, slices = document["labels"], document["rounded"], document["slices"]
+    if labels is not None and not (
+        labels and all(isinstance(label, bool | int | str) for label in labels) and len({type(x) for x in labels}) == 1
+    ):
+        raise ValueError("labels are not of one kind")
+    if labels is not None and len(set(labels)) != len(labels):
+        raise ValueError("a label occurs twice")
+    if not isinstance(rounded, int) or rounded < 0:
+        raise ValueError(f"rounded is {rounded!r}")
+    return Tally(
+        {str(name): _unpacked_table(name, table, labels) for name, table in document["tables"].items()},
+        None if labels is None else tuple(labels),
+        rounded,
+        None if slices is None else {part["value"]: _unpacked(part) for part in slices},
+    )
+
+
+def _unpacked_table(name: str, table: dict[str, Any], labels: list[Any] | None) -> Table:
+    codes, steps = np.array(table["codes"], dtype=np.int64), table["steps"]
+    if steps is not None and steps not in (2**power for power in range(12)):
+        raise ValueError(f"steps is {steps!r}")
+    if codes.ndim != 1 or (np.diff(codes) <= 0).any() or (codes < 0).any():
+        raise ValueError("codes are not in rising order")
+    if name.startswith("class") and len(codes) and (labels is None or codes[-1] >> HALF >= len(labels)):
+        raise ValueError("a code speaks of a class without label")
+    totals = {}
+    for name, parts in table["totals"].items():
+        high = np.array([float(v) for v in parts[0]])
+        low = np.array([float(v) for v in parts[1]]) if len(parts) > 1 else np.zeros(len(high))
+        if high.shape != codes.shape or low.shape != codes.shape or not np.isfinite(low).all():
+            raise ValueError(f"{name!r} does not have a number for each code")
+        totals[str(name)] = Sums(high, low)
+    return Table(codes, totals, steps)
+
+
+def _refuse_constant(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON number")

@@ -1,0 +1,93 @@
+"""From predictions to the tally that any additive metric can be read from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from surefoot.engines.arrays import tally_arrays
+from surefoot.errors import InvalidPredictions, MetricUnavailable
+from surefoot.keys import Bins
+from surefoot.metric import Metric
+from surefoot.metrics import ALL
+from surefoot.metrics.terms import CERTAIN, CERTAIN_WRONG, DOUBT, ERRORS, ROWS, WEIGHT, WRONG
+from surefoot.predictions import Predictions
+from surefoot.predictions.columns import Array, check_lengths
+from surefoot.predictions.labels import as_labels
+from surefoot.tallies import Tally, Term
+
+#: Bands of doubt, a decade each: below 1 in 10,000, ..., above 1 in 10.
+DOUBT_BANDS = Bins("doubt", (1e-4, 1e-3, 1e-2, 1e-1), "left", "decades of doubt")
+BAND_WEIGHT = Term("weight by decade of doubt", lambda row: row.weight, DOUBT_BANDS)
+BAND_DOUBT = Term("doubt by decade of doubt", lambda row: row.weight * row.doubt, DOUBT_BANDS)
+BAND_WRONG = Term("wrong by decade of doubt", lambda row: row.weight * row.wrong, DOUBT_BANDS)
+
+#: What every tally holds, whatever metrics were asked for: how many rows, and the mistakes stated and seen.
+ALWAYS = (ROWS, WEIGHT, ERRORS, CERTAIN, CERTAIN_WRONG, DOUBT, WRONG, BAND_WEIGHT, BAND_DOUBT, BAND_WRONG)
+
+
+def tally(predictions: Predictions, metrics: Iterable[Metric | str] | None = None, by: Any = None) -> Tally:
+    """Add up what metrics are made of, in one pass; tallies of disjoint rows add with ``+``.
+
+    ``metrics`` are names or :class:`Metric` objects; by default every additive metric these predictions can give. With
+    ``by`` (a column of labels, or ``"predicted"`` or ``"truth"``) the tally also holds one for each slice.
+
+    Examples
+    --------
+    >>> from surefoot.predictions import Predictions
+    >>> from surefoot.metrics import ALL
+    >>> first = Predictions.from_correct([True, True, False], [0.9, 0.8, 0.5])
+    >>> second = Predictions.from_correct([True], [0.75])
+    >>> ALL["csr"].of(tally(first) + tally(second))
+    0.5
+    """
+    if not isinstance(predictions, Predictions):
+        raise TypeError(
+            f"tally takes Predictions, not {type(predictions).__name__}; come in through one of their doors."
+        )
+    terms = [*ALWAYS, *(term for metric in _chosen(predictions, metrics) for term in metric.terms)]
+    whole = tally_arrays(predictions, terms)
+    if by is None:
+        return whole
+    values = slicing_column(predictions, by)
+    parts = {value.item(): tally_arrays(predictions[values == value], terms) for value in np.unique(values)}
+    return Tally(whole.tables, whole.labels, whole.rounded, parts)
+
+
+def available(predictions: Predictions) -> dict[str, Metric]:
+    """The metrics that these predictions can give."""
+    return {name: metric for name, metric in ALL.items() if not metric.missing(predictions)}
+
+
+def slicing_column(predictions: Predictions, by: Any) -> Array:
+    """The value each row is sliced by."""
+    if isinstance(by, str):
+        column = getattr(predictions, by) if by in ("predicted", "truth") else None
+        if by not in ("predicted", "truth"):
+            raise InvalidPredictions(f"by is {by!r}; give a column of values, 'predicted' or 'truth'.")
+        if column is None:
+            raise InvalidPredictions(f"by is {by!r}, but these predictions hold only whether each was correct.")
+        return np.asarray(column)
+    values = as_labels("by", by)
+    check_lengths(rows=len(predictions), by=values)
+    return values
+
+
+def _chosen(predictions: Predictions, metrics: Iterable[Metric | str] | None) -> list[Metric]:
+    if metrics is None:
+        return [metric for metric in available(predictions).values() if metric.additive]
+    chosen = []
+    for metric in [metrics] if isinstance(metrics, str | Metric) else metrics:
+        if isinstance(metric, str):
+            if metric not in ALL:
+                raise MetricUnavailable(f"there is no metric {metric!r}; surefoot.metrics.ALL lists them.")
+            metric = ALL[metric]
+        missing = metric.missing(predictions)
+        if not metric.additive:
+            missing = f"{metric.name} needs the rows themselves and cannot be tallied."
+        if missing:
+            raise MetricUnavailable(missing)
+        chosen.append(metric)
+    return chosen

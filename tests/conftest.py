@@ -1,0 +1,27 @@
+"""Profiles, and where the data live that the repository does not ship."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("dev", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("ci", parent=settings.get_profile("dev"), derandomize=True, max_examples=200)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--real-data",
+        default=os.environ.get("SUREFOOT_REAL_DATA"),
+        help="folder with the real models' outputs (predictions/) and data sets (datasets/); also SUREFOOT_REAL_DATA",
+    )
+
+
+@pytest.fixture(scope="session")
+def real_predictions(request: pytest.FixtureRequest) -> Path:
+    folder = request.config.getoption("--real-data")
+    if not folder:
+        pytest.skip("real predictions are not shipped; name their folder with --real-data")
+    return Path(folder) / "predictions"
