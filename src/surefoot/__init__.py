@@ -1,7 +1,9 @@
 """surefoot: can this classifier's confidences be trusted, and are they worth anything?"""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from surefoot import metrics
-from surefoot.assessment import Assessment, assess, assess_estimator
 from surefoot.errors import (
     InvalidPredictions,
     InvalidTally,
@@ -34,4 +36,21 @@ from surefoot.predictions import Predictions
 from surefoot.tallies import Tally, Term
 from surefoot.tallying import tally
 
+if TYPE_CHECKING:
+    from surefoot.assessment import Assessment, assess, assess_estimator
+
 __version__ = "0.1.0"
+
+#: Loaded when first used, so that `import surefoot` stays quick.
+_LATER = {"Assessment": "assessment", "assess": "assessment", "assess_estimator": "assessment"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'surefoot' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"surefoot.{_LATER[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

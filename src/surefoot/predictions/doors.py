@@ -33,6 +33,7 @@ from surefoot.predictions.labels import (
     distinct,
     encode,
     given_labels,
+    labels_in_names,
 )
 
 
@@ -217,7 +218,8 @@ class Predictions:
 
         Name ``truth``, ``predicted`` and ``confidence`` (or ``doubt``); or ``correct`` and ``confidence``; or ``truth``
         and ``probabilities``, which is a list column, a column of P(second label), a list of columns, or the prefix of
-        their names. When nothing is named, columns called like these arguments are taken.
+        their names; where those names (less the prefix) are the labels, they say which column is whose. When nothing
+        is named, columns called like these arguments are taken.
         """
         named = {
             "truth": truth,
@@ -232,9 +234,13 @@ class Predictions:
         common = {"sample_weight": columns.get("weight"), "floor": floor}
         if columns.has("probabilities"):
             columns.refuse("probabilities", "confidence", "doubt", "correct")
+            truth_column = columns.need("truth")
+            values, names = columns.probabilities()
+            if labels is None and names is not None:
+                labels = labels_in_names(as_labels("y_true", truth_column), names)
             return cls.from_probabilities(
-                columns.need("truth"),
-                columns.probabilities(),
+                truth_column,
+                values,
                 labels=labels,
                 y_pred=columns.get("predicted"),
                 **common,

@@ -57,8 +57,8 @@ def with_doubt(confidence: Numbers | None, doubt: Numbers) -> Claim:
     if apart.any():
         row = first_row(apart)[0]
         raise InvalidPredictions(
-            f"doubt[{row}] is {exact[row]!r}, but confidence[{row}] is {float(confidence.values[row])!r}: they should "
-            "add up to 1. Give one of them, or correct the other."
+            f"doubt[{row}] is {float(exact[row])!r}, but confidence[{row}] is {float(confidence.values[row])!r}: they "
+            "should add up to 1. Give one of them, or correct the other."
         )
     return Claim(confidence.values, exact)
 

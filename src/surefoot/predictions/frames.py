@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.errors import InvalidPredictions
-from surefoot.predictions.columns import Array, as_array, rectangle
+from surefoot.predictions.columns import Array, as_array, as_column, rectangle
 
 
 class FrameColumns:
@@ -55,23 +55,26 @@ class FrameColumns:
             raise InvalidPredictions(f"{role}= is missing: name the column; the frame has {self._listed()}.")
         return self.get(role)
 
-    def probabilities(self) -> Array:
-        """The probabilities as an array: of one column, of a list column, or of several columns side by side."""
+    def probabilities(self) -> tuple[Array, list[str] | None]:
+        """The probabilities as an array, and what their columns' names say of the classes (None for one column)."""
         named = self._named["probabilities"]
         if isinstance(named, str) and named in self._columns:
             values = as_array("probabilities", self._column("probabilities", named))
-            return rectangle("probabilities", list(values)) if values.dtype == object else values
-        if isinstance(named, str):
-            names = [column for column in self._columns if column.startswith(named)]
-            if len(names) < 2:
-                raise InvalidPredictions(
-                    f"probabilities='{named}' is no column, and the prefix of {len(names)}; the frame has "
-                    f"{self._listed()}."
-                )
-        else:
-            names = list(named or ())
-        columns = [as_array(f"probabilities {name!r}", self._column("probabilities", name)) for name in names]
-        return np.stack(columns, axis=1)
+            return (rectangle("probabilities", list(values)) if values.dtype == object else values), None
+        prefix = named if isinstance(named, str) else ""
+        names = self._with_prefix(named) if isinstance(named, str) else list(named or ())
+        if len(names) < 2:
+            raise InvalidPredictions(
+                f"probabilities={named!r} is no column, and says {len(names)} column(s); the frame has "
+                f"{self._listed()}."
+            )
+        columns = [as_column(f"probabilities {name!r}", self._column("probabilities", name)) for name in names]
+        return np.stack(columns, axis=1), [str(name)[len(prefix) :] for name in names]
+
+    def _with_prefix(self, prefix: str) -> list[str]:
+        """The columns of that prefix which play no other role."""
+        others = {name for role, name in self._named.items() if role != "probabilities" and isinstance(name, str)}
+        return [column for column in self._columns if column.startswith(prefix) and column not in others]
 
     def _column(self, role: str, name: Any) -> Any:
         if not isinstance(name, str) or name not in self._columns:

@@ -27,22 +27,17 @@ def as_labels(name: str, given: Any) -> Array:
         # numpy would quietly turn [0, "a"] into strings and [True, 2] into integers
         given = np.fromiter(given, dtype=object, count=len(given))
     values = as_column(name, given)
-    if values.dtype == object:
-        return _from_objects(name, values)
+    if values.dtype == object or values.dtype.kind == "T":  # T: numpy's strings of any length
+        return _from_objects(name, values.astype(object))
     if values.dtype.kind in "bU":
         return values
     if values.dtype.kind in "iu":
         return _as_signed(name, values)
     if values.dtype.kind == "f":
         return _whole(name, values)
-    if values.dtype.kind == "T":  # numpy's strings of any length
-        return values.astype(np.str_)
-    if values.dtype.kind == "S":
-        raise InvalidPredictions(f"{name}[0] is {values[0]!r}, which is bytes; decode it to text.")
-    raise InvalidPredictions(
-        f"{name} must hold booleans, integers or strings; {name}[0] is {values[0] if values.size else None!r} "
-        f"(type {values.dtype})."
-    )
+    first = f"{name}[0] is {values[0]!r}, of" if values.size else "it is of"
+    way_out = "decode bytes to text" if values.dtype.kind == "S" else "convert it"
+    raise InvalidPredictions(f"{name} must hold booleans, integers or strings; {first} type {values.dtype}: {way_out}.")
 
 
 def check_same_kind(name: str, values: Array, other_name: str, other: Array) -> None:
@@ -93,6 +88,18 @@ def default_labels(truth: Array, count: int) -> tuple[Label, ...]:
             f"{shown(found)}; say what the columns stand for with labels=."
         )
     return found
+
+
+def labels_in_names(truth: Array, names: list[str]) -> tuple[Label, ...] | None:
+    """The labels that columns are named after, if the names cover every label that occurs; else None."""
+    kind = kind_of(truth)
+    if kind == "integers" and all(name.lstrip("-").isdecimal() for name in names):
+        labels: tuple[Label, ...] = tuple(int(name) for name in names)
+    elif kind == "strings":
+        labels = tuple(names)
+    else:
+        return None
+    return labels if set(distinct(truth)) <= set(labels) and len(set(labels)) == len(labels) else None
 
 
 def given_labels(labels: Any, truth: Array, count: int | None) -> tuple[Label, ...]:

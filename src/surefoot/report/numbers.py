@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 
 
 def significant(value: float, digits: int = 3) -> str:
@@ -40,18 +41,23 @@ def percent(value: float) -> str:
     return f"{value:.1%}"
 
 
+def probability(value: float) -> str:
+    """A percentage that is never said to be 100%."""
+    return "> 99.9%" if value > 0.999 else percent(value)
+
+
 def signed_percent(value: float) -> str:
     return "—" if math.isnan(value) else f"{value:+.1%}".replace("-", "−")
 
 
 def claimed(confidence: float) -> str:
-    """A confidence with two digits of its doubt: 99.988%, never 100% below 1."""
+    """A confidence with two digits of its doubt: 99.988%, 99.99%, never 100% below 1."""
     doubt = 1 - confidence
     if doubt <= 0 or doubt >= 1:
         return f"{confidence:.0%}"
-    decimals = max(0, 1 - math.floor(math.log10(doubt)) - 2)
-    text = f"{100 * confidence:.{decimals}f}"
-    return f"{text}%" if float(text) < 100 else f"{100 * confidence:.{decimals + 1}f}%"
+    # digits of the doubt, rounded to two, as a plain decimal number of percent
+    shown = Decimal(f"{doubt:.1e}") * 100
+    return f"{(100 - shown).normalize():f}%"
 
 
 def factor(seen: float, stated: float) -> str:

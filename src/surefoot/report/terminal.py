@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from surefoot.report.numbers import claimed, count, factor, percent, signed_percent, significant, whole
+from surefoot.report.numbers import claimed, count, factor, percent, probability, signed_percent, significant, whole
 
 if TYPE_CHECKING:
     from surefoot.assessment import Assessment, Band, Slice
@@ -75,7 +75,7 @@ def _risk(a: Assessment) -> Iterator[str]:
     yield _line(
         "z", significant(a.risk.z), f"σ {significant(a.risk.sigma)}; the paper's normal law, rough near certainty"
     )
-    yield _line("P_risk", percent(a.risk.p_risk), "0% by convention while CSR is at most 1")
+    yield _line("P_risk", probability(a.risk.p_risk), "0% by convention while CSR is at most 1")
 
 
 def _value(a: Assessment) -> Iterator[str]:

@@ -1,0 +1,199 @@
+"""The assessment: verdict, values, slices, and how they are told."""
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import surefoot as sf
+from surefoot.metrics import ALL
+from surefoot.report.numbers import claimed, factor, percent, significant
+
+
+def profile(rows: int, accuracy, seed: int = 0) -> sf.Predictions:
+    rng = np.random.default_rng(seed)
+    c = rng.uniform(0.5, 0.95, rows)
+    predicted = rng.integers(0, 2, rows)
+    correct = rng.random(rows) < accuracy(c)
+    return sf.Predictions.from_labels(np.where(correct, predicted, 1 - predicted), predicted, c)
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "verdict"),
+    [
+        (lambda c: 0.8 * c, "overconfident"),
+        (lambda c: c, "no evidence against calibration"),
+        (lambda c: np.sqrt(c), "underconfident"),
+    ],
+)
+def test_verdicts(accuracy, verdict: str) -> None:
+    assert sf.assess(profile(4000, accuracy)).verdict == verdict
+
+
+def test_every_metric_the_data_can_give_is_there_and_the_others_say_why() -> None:
+    p = profile(300, lambda c: c)
+    a = sf.assess(p)
+    assert set(a.metrics) == {name for name, metric in ALL.items() if not metric.is_ranking}
+    for name in a.metrics:
+        assert a[name] == pytest.approx(ALL[name](p), rel=1e-14)
+    with pytest.raises(sf.MetricUnavailable, match="auc ranks the scores"):
+        a["auc"]
+    with pytest.raises(sf.MetricUnavailable, match="no metric 'x'"):
+        a["x"]
+
+
+def test_all_doors_lead_to_an_assessment() -> None:
+    rng = np.random.default_rng(1)
+    p = rng.random(200)
+    y = (rng.random(200) < p).astype(int)
+    expected = sf.assess(sf.Predictions.from_probabilities(y, p)).to_dict()
+    frame = {"y": y, "p": p}
+    assert sf.assess(y, p).to_dict() == expected
+    assert sf.assess((y, p)).to_dict() == expected
+    assert sf.assess(pd.DataFrame(frame), truth="y", probabilities="p").to_dict() == expected
+    assert sf.assess(pl.DataFrame(frame), truth="y", probabilities="p").to_dict() == expected
+
+
+def test_a_tally_assesses_like_its_rows_within_the_bound_it_states() -> None:
+    rng = np.random.default_rng(2)
+    p = sf.Predictions.from_probabilities(rng.integers(0, 3, 500), rng.dirichlet([1, 1, 1], 500))
+    rows, kept = sf.assess(p), sf.assess(sf.tally(p))
+    assert kept.verdict == rows.verdict
+    assert kept.risk == rows.risk
+    for name, value in kept.metrics.items():
+        assert value == pytest.approx(rows[name], rel=1e-12, abs=kept.bounds.get(name, 0) + 1e-15)
+    assert "needs the rows" in kept.reasons["equal_mass_ece"]
+
+
+def test_slices_are_assessments_of_their_rows() -> None:
+    p = profile(900, lambda c: 0.9 * c)
+    group = np.array(["x", "y", "z"])[np.arange(900) % 3]
+    a = sf.assess(p, by=group)
+    assert [part.value for part in a.slices] == ["x", "y", "z"]
+    for part in a.slices:
+        alone = sf.assess(p[group == part.value])
+        assert part.verdict == alone.verdict
+        assert part.risk == alone.risk
+        assert part.metrics["cw_accuracy"] == alone["cw_accuracy"]
+    frame = pd.DataFrame({"truth": p.truth, "predicted": p.predicted, "confidence": p.confidence, "g": group})
+    assert sf.assess(frame, by="g").to_dict()["slices"] == a.to_dict()["slices"]
+
+
+def test_slices_by_truth_get_no_verdict() -> None:
+    a = sf.assess(profile(300, lambda c: c), by="truth")
+    assert [part.verdict for part in a.slices] == [None, None]
+    assert "descriptive" in str(a)
+    assert [part.value for part in sf.assess(profile(300, lambda c: c), by="predicted").slices] == [0, 1]
+
+
+@pytest.mark.parametrize("by", ["colour", [1, 2, 3], [None] * 300])
+def test_a_bad_slicing_column_says_so(by: object) -> None:
+    with pytest.raises(sf.InvalidPredictions, match="by"):
+        sf.assess(profile(300, lambda c: c), by=by)
+
+
+@pytest.mark.parametrize("level", [0, 1, -0.1, "a", True])
+def test_a_bad_level_says_so(level: object) -> None:
+    with pytest.raises(ValueError, match="level is"):
+        sf.assess(profile(30, lambda c: c), level=level)
+
+
+def test_json_is_strict_and_gives_reasons(tmp_path) -> None:
+    p = sf.Predictions.from_correct([False, True, True], [1.0, 0.5, 0.7])
+    text = sf.assess(p).to_json(tmp_path / "a.json")
+    assert (tmp_path / "a.json").read_text() == text
+    document = json.loads(text, parse_constant=lambda c: pytest.fail(c))
+    assert document["schema"] == 1
+    assert document["metrics"]["csr"]["value"] is None
+    assert "certainty" in document["metrics"]["csr"]["reason"]
+    assert document["metrics"]["auc"] == {"value": None, "reason": ALL["auc"].missing(p)}
+    assert document["risk"]["csr"] is None
+    assert document["risk"]["csr_reason"] == "infinite"
+    assert document["metrics"]["accuracy"]["value"] == pytest.approx(2 / 3)
+
+
+def test_print_says_what_was_found() -> None:
+    text = str(sf.assess(profile(4000, lambda c: 0.8 * c), by="predicted"))
+    assert "v OVERCONFIDENT   Do not take these confidences at face value." in text
+    assert "\n  Risk\n    CSR" in text
+    assert "\n  Value\n    accuracy" in text
+    assert "Slices by predicted: 2 of 2 overconfident" in text
+    assert max(map(len, text.splitlines())) <= 88
+    certain = str(sf.assess(sf.Predictions.from_correct([False, True], [1.0, 0.5])))
+    assert "1 row claimed certainty and was wrong: CSR is infinite." in certain
+
+
+def test_print_tells_of_rounded_and_certain_rows() -> None:
+    with pytest.warns(sf.RoundedConfidenceWarning):
+        p = sf.Predictions.from_correct([True, True], np.array([1, 0.5], dtype=np.float32))
+    assert "note: 1 of 2 confidences are 1.0 in a narrow float type" in str(sf.assess(p))
+    assert "1 of 2 rows claim certainty and are right" in str(
+        sf.assess(sf.Predictions.from_correct([1, 1], [1.0, 0.5]))
+    )
+
+
+def test_names_from_outside_are_shown_escaped_and_cut() -> None:
+    group = ["a\x1b[31m\u202e", "b" * 60] * 50
+    text = str(sf.assess(profile(100, lambda c: c), by=group))
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert "b" * 41 not in text
+
+
+def test_an_estimator_is_assessed_by_its_probabilities() -> None:
+    from sklearn.datasets import load_iris
+    from sklearn.linear_model import LogisticRegression
+
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    model = LogisticRegression(max_iter=1000).fit(X[::2], names[::2])
+    a = sf.assess_estimator(model, X[1::2], names[1::2])
+    assert a["accuracy"] == pytest.approx(model.score(X[1::2], names[1::2]))
+    with pytest.raises(sf.InvalidPredictions, match="predict_proba"):
+        sf.assess_estimator(object(), X, y)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (13.3733, "13.4"),
+        (0.03978, "0.0398"),
+        (8.09, "8.09"),
+        (999.6, "1,000"),
+        (2631578.9, "2.63e+06"),
+        (0, "0"),
+        (math.inf, "∞"),
+        (math.nan, "—"),
+        (1.234e-7, "1.23e-07"),
+        (9.996, "10.0"),
+    ],
+)
+def test_three_significant_digits(value: float, text: str) -> None:
+    assert significant(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.99988, "99.988%"),
+        (0.9999, "99.99%"),
+        (0.99, "99%"),
+        (0.9, "90%"),
+        (0.9756, "97.6%"),
+        (1.0, "100%"),
+        (1 - 1e-12, "99.9999999999%"),
+    ],
+)
+def test_a_confidence_keeps_two_digits_of_its_doubt(value: float, text: str) -> None:
+    assert claimed(value) == text
+
+
+def test_percentages_and_factors() -> None:
+    assert percent(0.9359) == "93.6%"
+    assert percent(0.99999) == "99.999%"
+    assert percent(1.0) == "100.0%"
+    assert factor(40, 1.2) == "×33"
+    assert factor(0, 1.2) == ""

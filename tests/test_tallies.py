@@ -1,0 +1,188 @@
+"""Tallies: accurate in any order, saved whole, read with suspicion."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import surefoot as sf
+from surefoot import InvalidTally, Predictions, Tally, tally
+from surefoot.engines.arrays import tally_arrays
+from surefoot.metrics import ALL
+from surefoot.metrics.size_ratio import SURPRISE
+from surefoot.tallies import Sums
+
+
+def heavy(rows: int, seed: int = 0) -> Predictions:
+    """Doubts down to 1e-12: sums of numbers twelve orders of magnitude apart."""
+    rng = np.random.default_rng(seed)
+    doubt = np.exp(rng.uniform(np.log(1e-12), 0, rows))
+    return Predictions.from_correct(rng.random(rows) < 0.5, doubt=doubt)
+
+
+def test_totals_are_those_of_exact_summation_in_any_sharding() -> None:
+    p = heavy(20_000)
+    exact = math.fsum(1 / q for q, wrong in zip(p.doubt, p.wrong, strict=True) if wrong)
+    for shards in (1, 3, 64, 997):
+        rng = np.random.default_rng(shards)
+        part = rng.integers(0, shards, len(p))
+        tallies = [tally(p[part == i], ["csr"]) for i in rng.permutation(shards) if (part == i).any()]
+        assert abs(sum(tallies)[SURPRISE] - exact) <= 1e-13 * exact
+
+
+def test_ten_thousand_additions_lose_nothing() -> None:
+    one = Sums(np.array([0.1]), np.zeros(1))
+    total = Sums.zeros(1)
+    for _ in range(10_000):
+        total = total.plus(one.high, one.low)
+    assert total.value[0] == math.fsum([0.1] * 10_000)
+
+
+def test_infinite_totals_stay_infinite() -> None:
+    p = Predictions.from_correct([False, True], [1.0, 0.5])
+    t = tally(p) + tally(p)
+    assert ALL["log_loss"].of(t) == math.inf
+    assert ALL["csr"].of(t) == math.inf
+
+
+def test_tallies_over_different_labels_meet_by_label() -> None:
+    one = Predictions.from_labels(["b", "c"], ["b", "b"], [0.5, 0.25])
+    other = Predictions.from_labels(["a", "c"], ["c", "c"], [0.75, 1.0])
+    both = Predictions.from_labels(["b", "c", "a", "c"], ["b", "b", "c", "c"], [0.5, 0.25, 0.75, 1.0])
+    for total in (tally(one) + tally(other), tally(other) + tally(one)):
+        assert total.labels == ("a", "b", "c")
+        assert ALL["cw_mcc"].of(total) == pytest.approx(ALL["cw_mcc"](both), rel=1e-14)
+
+
+def test_rankings_over_different_numbers_of_classes_meet_on_the_coarser_grid() -> None:
+    rng = np.random.default_rng(0)
+
+    def drawn(classes: int) -> Predictions:
+        p = rng.dirichlet(np.ones(classes), 200)
+        return Predictions.from_probabilities(p.argmax(axis=1) * (rng.random(200) < 0.5), p, labels=range(classes))
+
+    few, many = drawn(3), drawn(40)
+    total = tally(few, ["auc"]) + tally(many, ["auc"])
+    assert total.labels == tuple(range(40))
+    steps = {table.steps for table in total.tables.values() if table.steps}
+    assert steps == {tally(many, ["auc"]).tables["class score"].steps}
+
+
+def test_tallies_that_do_not_belong_together_say_why() -> None:
+    p = Predictions.from_labels([0, 1], [0, 1], [0.5, 0.5])
+    with pytest.raises(InvalidTally, match="only the second has"):
+        tally(p, ["csr"]) + tally(p, ["csr", "brier"])
+    q = Predictions.from_labels(["a", "b"], ["a", "b"], [0.5, 0.5])
+    with pytest.raises(InvalidTally, match="labels"):
+        tally(p) + tally(q)
+    with pytest.raises(InvalidTally, match="sliced"):
+        tally(p) + tally(p, by="truth")
+    with pytest.raises(TypeError):
+        tally(p) + 1
+
+
+def test_slices_add_by_value_and_survive_saving(tmp_path) -> None:
+    p = Predictions.from_labels([0, 1, 1, 0], [0, 1, 0, 0], [0.9, 0.8, 0.6, 0.7])
+    t = tally(p[:2], by=["x", "y"]) + tally(p[2:], by=["x", "z"])
+    t.save(tmp_path / "t")
+    for each in (t, Tally.load(tmp_path / "t")):
+        assert list(each.slices) == ["x", "y", "z"]
+        assert ALL["accuracy"].of(each.slices["x"]) == 0.5
+        assert [part.value for part in sf.assess(each).slices] == ["x", "y", "z"]
+
+
+def test_asking_for_what_a_tally_does_not_hold_says_so() -> None:
+    t = tally(Predictions.from_correct([True], [0.5]), ["csr"])
+    with pytest.raises(sf.MetricUnavailable, match="brier needs the total 'squared gap'"):
+        ALL["brier"].of(t)
+    with pytest.raises(sf.MetricUnavailable, match="needs the rows themselves"):
+        ALL["equal_mass_ece"].of(t)
+    with pytest.raises(sf.MetricUnavailable, match="no metric 'csrr'"):
+        tally(Predictions.from_correct([True], [0.5]), ["csrr"])
+    with pytest.raises(sf.MetricUnavailable, match="needs true and predicted labels"):
+        tally(Predictions.from_correct([True], [0.5]), ["cw_mcc"])
+
+
+def test_bins_nobody_fell_into_are_not_stored() -> None:
+    t = tally_arrays(Predictions.from_correct([True, False], [0.5, 0.51]), ALL["ece"].terms)
+    assert len(t.table(ALL["ece"].terms[0].key).codes) == 1
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_a_grid_of_scores_is_bounded_in_size(steps: int) -> None:
+    rng = np.random.default_rng(steps)
+    p = Predictions.from_probabilities(rng.integers(0, 2, 300_000), rng.random(300_000))
+    assert len(tally(p, ["auc"]).tables["class score"].codes) < 2 * 82_000
+
+
+# -- saved -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def saved(tmp_path):
+    rng = np.random.default_rng(0)
+    p = Predictions.from_probabilities(rng.integers(0, 3, 50), rng.dirichlet([1, 1, 1], 50))
+    path = tmp_path / "all.tally"
+    tally(p).save(path)
+    return path
+
+
+def test_a_saved_tally_is_strict_json_with_a_schema_version(saved) -> None:
+    document = json.loads(saved.read_text(), parse_constant=lambda c: pytest.fail(c))
+    assert document["schema"] == 1
+    assert document["labels"] == [0, 1, 2]
+
+
+def test_newer_and_foreign_files_say_so(saved, tmp_path) -> None:
+    document = json.loads(saved.read_text())
+    saved.write_text(json.dumps({**document, "schema": 99}))
+    with pytest.raises(InvalidTally, match=r"newer surefoot \(schema 99"):
+        Tally.load(saved)
+    for text in ("", "[]", "{}", '{"surefoot": "report"}', "PK\x03\x04", '{"surefoot": "tally", "schema": "1"}'):
+        saved.write_text(text)
+        with pytest.raises(InvalidTally, match=r"all\.tally: "):
+            Tally.load(saved)
+    with pytest.raises(FileNotFoundError):
+        Tally.load(tmp_path / "absent")
+
+
+@given(data=st.data())
+def test_a_damaged_file_is_a_clear_error_or_still_a_tally(data: st.DataObject) -> None:
+    import tempfile
+    from pathlib import Path
+
+    p = Predictions.from_labels([0, 1, 1], [0, 1, 0], [0.9, 0.8, 0.6])
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "t"
+        tally(p, ["csr", "ece", "cw_f1"]).save(path)
+        raw = bytearray(path.read_bytes())
+        for _ in range(data.draw(st.integers(1, 3))):
+            at = data.draw(st.integers(0, len(raw) - 1))
+            if data.draw(st.booleans()):
+                raw[at] = data.draw(st.integers(0, 255))
+            else:
+                del raw[at:]
+                raw += b" "
+        path.write_bytes(bytes(raw))
+        try:
+            loaded = Tally.load(path)
+        except InvalidTally as error:
+            assert "t: " in str(error)
+        else:
+            assert isinstance(loaded, Tally)
+
+
+def test_saving_leaves_the_old_file_if_it_fails(saved, monkeypatch) -> None:
+    before = saved.read_bytes()
+
+    def fail(*_: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr("os.fsync", fail)
+    with pytest.raises(OSError, match="disk full"):
+        tally(Predictions.from_correct([True], [0.5])).save(saved)
+    assert saved.read_bytes() == before
+    assert [f.name for f in saved.parent.iterdir()] == [saved.name]
