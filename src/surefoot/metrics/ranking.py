@@ -156,6 +156,11 @@ _FACTS = {
 }
 
 
+def _gains(weighted: Any, plain: Any) -> Any:
+    pairs = zip(np.ravel(weighted), np.ravel(plain), strict=True)
+    return np.reshape([gained(one, other) for one, other in pairs], np.shape(weighted))
+
+
 @cache
 def auc_gain_metric(average: Average = "macro") -> Metric:
     """The gain of cwAUC over AUC, of their averages or a value a class."""
@@ -163,17 +168,16 @@ def auc_gain_metric(average: Average = "macro") -> Metric:
 
     def formula(t: Tally) -> Any:
         plain, weighted = _averaged(t, "auc", average), _averaged(t, "cw_auc", average)
-        value = np.vectorize(gained, otypes=[float])(_plain(weighted), _plain(plain))
+        value = _gains(_plain(weighted), _plain(plain))
         value = value if average is None else float(value)
         return Noted(value, weighted.note) if isinstance(weighted, Noted) else value
 
     def error(t: Tally) -> float:
         plain, weighted = (np.asarray(_plain(_averaged(t, name, average))) for name in ("auc", "cw_auc"))
         off, cw_off = _in_cells(t, "auc", average), _in_cells(t, "cw_auc", average)
-        gain = np.vectorize(gained, otypes=[float])
-        here = gain(weighted, plain)
+        here = _gains(weighted, plain)
         # it rises with cwAUC and falls with AUC, so the ends lie where both are off in opposite ways
-        up, down = gain(weighted + cw_off, plain - off), gain(weighted - cw_off, plain + off)
+        up, down = _gains(weighted + cw_off, plain - off), _gains(weighted - cw_off, plain + off)
         return float(np.max(np.nan_to_num(np.maximum(up - here, here - down))))
 
     return Metric(

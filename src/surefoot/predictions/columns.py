@@ -253,15 +253,19 @@ def _from_series(name: str, given: Any) -> Array:
         series = series.cast(nw.Float64)
     if isinstance(series.dtype, nw.List | nw.Array):
         return rectangle(name, series.to_list())
-    return _native(np.asarray(series.to_numpy()))
+    try:
+        return _native(np.asarray(series.to_numpy()))
+    except Exception as error:  # each dataframe package has exceptions of its own for types NumPy lacks
+        raise InvalidPredictions(f"{name} is of type {series.dtype}, which cannot be read: {error}.") from error
 
 
 def rectangle(name: str, rows: list[Any]) -> Array:
     """Rows of equal length as a two-dimensional array."""
-    width = len(rows[0]) if rows else 0
     for row, values in enumerate(rows):
-        if len(values) != width:
-            raise InvalidPredictions(f"{name}[{row}] has {len(values)} values, but {name}[0] has {width}.")
+        if isinstance(values, str) or not hasattr(values, "__len__"):
+            raise InvalidPredictions(f"{name}[{row}] is {values!r}; it should be a number, or a list with one a class.")
+        if len(values) != len(rows[0]):
+            raise InvalidPredictions(f"{name}[{row}] has {len(values)} values, but {name}[0] has {len(rows[0])}.")
     return as_array(name, rows)
 
 
