@@ -102,6 +102,13 @@ def test_log_loss_uses_the_doubt_that_subtraction_would_lose() -> None:
     assert sf.log_loss(p) == pytest.approx(40, rel=1e-12)
 
 
+def test_ecd_at_the_ends() -> None:
+    assert sf.ecd(by_correct([1, 0], [1.0, 0.0])) == 0
+    assert sf.ecd(by_correct([0, 1], [1.0, 0.5])) == math.inf
+    assert sf.ecd(by_correct([1, 1], [0.0, 0.5])) == math.inf
+    assert sf.ecd(by_correct([0, 1], [1.0, 0.5], sample_weight=[0, 1])) == 0
+
+
 def test_confusion_names_its_cells() -> None:
     c = sf.cw_confusion(["a", "b", "b", "c"], ["a", "b", "c", "c"], [0.5, 0.25, 0.75, 1.0])
     assert c.labels == ("a", "b", "c")

@@ -45,6 +45,12 @@ def test_brier_equals_scikit_learns(name: str) -> None:
     assert sf.brier(predictions) == pytest.approx(VALUES[name]["Brier"]["ref_sklearn"], rel=1e-12, abs=0)
 
 
+def test_ecd_equals_the_reference_vectors(name: str) -> None:
+    vector = VECTORS[name]
+    predictions = sf.Predictions.from_correct(vector.correct, vector.confidence)
+    assert sf.ecd(predictions) == pytest.approx(VALUES[name]["ECD"]["own"], rel=1e-12, abs=0)
+
+
 @pytest.mark.parametrize("name", ["A", "B", "E"])
 def test_equal_mass_ece_equals_the_reference_where_no_two_confidences_are_equal(name: str) -> None:
     vector = VECTORS[name]

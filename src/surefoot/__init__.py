@@ -28,6 +28,7 @@ from surefoot.metrics.classwise import (
     cw_specificity,
 )
 from surefoot.metrics.confusion import Confusion, confusion, cw_confusion
+from surefoot.metrics.entropic import ecd
 from surefoot.metrics.proper import brier, log_loss
 from surefoot.metrics.ranking import RocCurve, auc, auc_gain, cw_auc, cw_average_precision, cw_roc_curve, roc_curve
 from surefoot.metrics.size_ratio import csr, csr_sigma, csr_z, p_risk

@@ -16,6 +16,7 @@ from surefoot.metrics.classwise import (
     CW_RECALL,
     CW_SPECIFICITY,
 )
+from surefoot.metrics.entropic import ECD
 from surefoot.metrics.proper import BRIER, LOG_LOSS
 from surefoot.metrics.ranking import AUC, AUC_GAIN, CW_AUC, CW_AVERAGE_PRECISION
 from surefoot.metrics.size_ratio import CSR, CSR_SIGMA, CSR_Z, P_RISK
@@ -38,6 +39,7 @@ ALL: dict[str, Metric] = {
         equal_mass_ece_metric(),
         BRIER,
         LOG_LOSS,
+        ECD,
         CW_PRECISION,
         CW_RECALL,
         CW_SPECIFICITY,
