@@ -108,7 +108,7 @@ def test_json_is_strict_and_gives_reasons(tmp_path) -> None:
     document = json.loads(text, parse_constant=lambda c: pytest.fail(c))
     assert document["schema"] == 1
     assert document["metrics"]["csr"]["value"] is None
-    assert "certainty" in document["metrics"]["csr"]["reason"]
+    assert "no probability happened" in document["metrics"]["csr"]["reason"]
     assert document["metrics"]["auc"] == {"value": None, "reason": ALL["auc"].missing(p)}
     assert document["risk"]["csr"] is None
     assert document["risk"]["csr_reason"] == "infinite"

@@ -8,7 +8,10 @@ from hypothesis import strategies as st
 
 import surefoot as sf
 
-pytestmark = pytest.mark.filterwarnings("ignore::surefoot.errors.UndefinedMetricWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::surefoot.errors.UndefinedMetricWarning"),
+    pytest.mark.filterwarnings("ignore:y_pred contains classes not in y_true:UserWarning"),
+]
 
 
 def drawn(seed: int, rows: int, classes: int, grid: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

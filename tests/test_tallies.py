@@ -57,18 +57,24 @@ def test_tallies_over_different_labels_meet_by_label() -> None:
         assert ALL["cw_mcc"].of(total) == pytest.approx(ALL["cw_mcc"](both), rel=1e-14)
 
 
-def test_rankings_over_different_numbers_of_classes_meet_on_the_coarser_grid() -> None:
+def test_rankings_of_different_classes_are_not_added() -> None:
+    two = Predictions.from_probabilities([0, 1], [0.2, 0.9])
+    three = Predictions.from_probabilities([0, 1], [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1]])
+    with pytest.raises(InvalidTally, match="different classes"):
+        tally(two) + tally(three)
+
+
+def test_the_order_of_labels_does_not_depend_on_which_tally_comes_first() -> None:
     rng = np.random.default_rng(0)
-
-    def drawn(classes: int) -> Predictions:
-        p = rng.dirichlet(np.ones(classes), 200)
-        return Predictions.from_probabilities(p.argmax(axis=1) * (rng.random(200) < 0.5), p, labels=range(classes))
-
-    few, many = drawn(3), drawn(40)
-    total = tally(few, ["auc"]) + tally(many, ["auc"])
-    assert total.labels == tuple(range(40))
-    steps = {table.steps for table in total.tables.values() if table.steps}
-    assert steps == {tally(many, ["auc"]).tables["class score"].steps}
+    p = rng.random(60)
+    truth = np.where(rng.random(60) < p, "b", "a")
+    one = tally(Predictions.from_probabilities(truth[:30], p[:30], labels=["a", "b"]))
+    other = tally(Predictions.from_probabilities(truth[30:], 1 - p[30:], labels=["b", "a"]))
+    whole = Predictions.from_probabilities(truth, p, labels=["a", "b"])
+    for total in (one + other, other + one):
+        metric = ALL["cw_average_precision"]
+        assert total.labels == ("a", "b")
+        assert abs(metric.of(total) - metric(whole)) <= metric.bound(total)
 
 
 def test_tallies_that_do_not_belong_together_say_why() -> None:

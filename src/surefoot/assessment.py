@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from inspect import signature
 from os import PathLike
 from typing import Any, Literal
 
@@ -16,7 +17,7 @@ from surefoot.errors import InvalidPredictions, MetricUnavailable
 from surefoot.metric import Metric, Noted
 from surefoot.metrics import ALL
 from surefoot.metrics.size_ratio import CSR, CSR_SIGMA, CSR_Z, P_RISK, normal_cdf
-from surefoot.metrics.terms import CERTAIN, CERTAIN_WRONG, DOUBT, ERRORS, ROWS, WRONG
+from surefoot.metrics.terms import CERTAIN, CERTAIN_WRONG, DOUBT, ERRORS, ROWS, WEIGHT, WRONG
 from surefoot.predictions import Predictions
 from surefoot.predictions.frames import frame_column, is_frame
 from surefoot.report.terminal import render
@@ -26,8 +27,10 @@ from surefoot.tallying import (
     BAND_DOUBT,
     BAND_WEIGHT,
     BAND_WRONG,
+    BANDS,
     DOUBT_BANDS,
     available,
+    sliced,
     slicing_column,
 )
 from surefoot.writing import write_whole
@@ -35,6 +38,9 @@ from surefoot.writing import write_whole
 Verdict = Literal["overconfident", "underconfident", "no evidence against calibration"]
 
 SCHEMA = 1
+
+#: Slices times classes up to which slices also get the metrics made class by class.
+MOST_CLASSES_OF_SLICES = 1000
 
 
 @dataclass(frozen=True)
@@ -64,7 +70,7 @@ class Band:
     seen: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Slice:
     """A part of the data, assessed by itself. Slices by truth are descriptive and get no verdict."""
 
@@ -74,6 +80,9 @@ class Slice:
     stated: float
     seen: float
     metrics: Mapping[str, float]
+
+    def __repr__(self) -> str:
+        return f"<Slice {self.value!r}: {self.verdict or 'no verdict'}, CSR {self.risk.csr:.3g}, {self.risk.n:,} rows>"
 
 
 @dataclass(frozen=True, repr=False)
@@ -96,6 +105,8 @@ class Assessment:
     by: str | None = None
     slices: list[Slice] = field(default_factory=list)
     classes: int | None = None
+    #: What the weights of all rows add up to; the number of rows if they have none.
+    weight: float = math.nan
 
     def __getitem__(self, name: str) -> float:
         """The value of a metric; asking for one the data cannot give says why."""
@@ -112,6 +123,8 @@ class Assessment:
             "schema": SCHEMA,
             "verdict": self.verdict,
             "level": self.level,
+            "classes": self.classes,
+            "weight": self.weight,
             "risk": _strict(asdict(self.risk)),
             "metrics": {name: self._entry(name) for name in (*self.metrics, *self._absent())},
             "mistakes": {"stated": self.stated, "seen": self.seen},
@@ -145,7 +158,7 @@ class Assessment:
         if name in self.reasons:
             entry["reason"] = self.reasons[name]
         elif value is not None and math.isinf(value):
-            entry["reason"] = "infinite: a row that claimed certainty was wrong"
+            entry["reason"] = "infinite: something that was given no probability happened"
         if self.bounds.get(name):
             entry["bound"] = self.bounds[name]
         return entry
@@ -155,9 +168,11 @@ def assess(x: Any, probabilities: Any = None, *, level: float = 0.05, by: Any = 
     """Can these confidences be trusted, and are they worth anything?
 
     ``x`` is :class:`Predictions`, a :class:`Tally`, a dataframe with the columns of :meth:`Predictions.from_frame`
-    (named by the same arguments), or true labels with ``probabilities``. ``by`` slices: a column of values, the name of
-    a column of the dataframe, or ``"predicted"`` or ``"truth"``. The verdict is the paper's for now: CSR against 1 by
-    the normal law, each side at ``level / 2``.
+    (named by the same arguments), or true labels with ``probabilities`` (and the other arguments of
+    :meth:`Predictions.from_probabilities`). ``by`` slices: a column of values, the name of a column of the dataframe,
+    or ``"predicted"`` or ``"truth"``, the labels themselves; slices by truth are descriptive, for the truth is the
+    outcome. Many slices of many classes get no metrics made class by class. The verdict is the paper's for now: CSR
+    against 1 by the normal law, each side at ``level / 2``.
 
     Examples
     --------
@@ -172,8 +187,8 @@ def assess(x: Any, probabilities: Any = None, *, level: float = 0.05, by: Any = 
             raise InvalidPredictions("a tally already holds all there is; give it alone.")
         return _assess_tally(x, level, by)
     predictions = _as_predictions(x, probabilities, columns)
-    name = by if isinstance(by, str) else None if by is None else "slice"
-    if not isinstance(x, Predictions) and isinstance(by, str) and by not in ("predicted", "truth") and is_frame(x):
+    name = None if by is None else by if isinstance(by, str) else str(getattr(by, "name", None) or "slice")
+    if isinstance(by, str) and by not in ("predicted", "truth") and is_frame(x):
         by = frame_column(x, by)
     chosen = available(predictions)
     whole = _exact(predictions, chosen)
@@ -181,7 +196,9 @@ def assess(x: Any, probabilities: Any = None, *, level: float = 0.05, by: Any = 
     parts: dict[Label, Tally] = {}
     if by is not None:
         values = slicing_column(predictions, by)
-        parts = {v.item(): _exact(predictions[values == v], chosen) for v in np.unique(values)}
+        count = len(np.unique(values)) * len(predictions.labels or ())
+        of_slices = chosen if count <= MOST_CLASSES_OF_SLICES else _without_classes(chosen)
+        parts = {value: _exact(part, of_slices) for value, part in sliced(predictions, values)}
     return _assessed(whole, chosen, reasons, level, name, parts, predictions.labels)
 
 
@@ -203,22 +220,38 @@ def _as_predictions(x: Any, probabilities: Any, columns: dict[str, Any]) -> Pred
         return x
     if isinstance(x, tuple) and len(x) == 2 and probabilities is None:
         x, probabilities = x
-    if probabilities is None or isinstance(probabilities, str) or columns:
-        if isinstance(probabilities, str):
-            columns = {"probabilities": probabilities, **columns}
-        return Predictions.from_frame(x, **columns)
-    return Predictions.from_probabilities(x, probabilities)
+    if is_frame(x):
+        _check_named(columns, Predictions.from_frame)
+        return Predictions.from_frame(x, probabilities=probabilities, **columns)
+    if probabilities is None:
+        raise InvalidPredictions(
+            "assess takes Predictions, a Tally, a dataframe, or true labels with probabilities; for other columns use "
+            "Predictions.from_labels or another door first."
+        )
+    _check_named(columns, Predictions.from_probabilities)
+    return Predictions.from_probabilities(x, probabilities, **columns)
+
+
+def _check_named(columns: dict[str, Any], door: Any) -> None:
+    known = [name for name in signature(door).parameters if name not in ("frame", "y_true", "probabilities")]
+    for name in columns:
+        if name not in known:
+            raise TypeError(f"assess got an unexpected argument {name!r}; here it takes {', '.join(known)}.")
+
+
+def _without_classes(chosen: Mapping[str, Metric]) -> dict[str, Metric]:
+    return {name: metric for name, metric in chosen.items() if not metric.is_of_classes}
 
 
 def _exact(predictions: Predictions, chosen: Mapping[str, Metric]) -> Tally:
-    terms = [*ALWAYS, *(term for metric in chosen.values() for term in metric.terms)]
+    terms = [*ALWAYS, *BANDS, *(term for metric in chosen.values() for term in metric.terms)]
     return tally_arrays(predictions, terms, exact=True)
 
 
 def _assess_tally(tally: Tally, level: float, by: Any) -> Assessment:
     if by is not None:
         raise InvalidPredictions("a tally cannot be sliced afterwards; tally(predictions, by=...) keeps slices apart.")
-    if any(not tally.has(term) for term in ALWAYS):
+    if any(not tally.has(term) for term in (*ALWAYS, *P_RISK.terms)):
         raise MetricUnavailable("this tally does not hold what an assessment needs; make it with surefoot.tally.")
     reasons = {}
     chosen = {}
@@ -229,7 +262,7 @@ def _assess_tally(tally: Tally, level: float, by: Any) -> Assessment:
             chosen[name] = metric
         else:
             reasons[name] = f"this tally does not hold what {name} is made of."
-    return _assessed(tally, chosen, reasons, level, "slice" if tally.slices else None, tally.slices or {}, tally.labels)
+    return _assessed(tally, chosen, reasons, level, tally.by, tally.slices or {}, tally.labels)
 
 
 def _assessed(
@@ -256,6 +289,7 @@ def _assessed(
         by=by,
         slices=[_slice(value, part, chosen, level, descriptive=by == "truth") for value, part in parts.items()],
         classes=None if labels is None else len(labels),
+        weight=whole[WEIGHT],
     )
 
 
@@ -283,11 +317,14 @@ def _verdict(risk: Risk, level: float) -> Verdict:
 
 def _slice(value: Label, t: Tally, chosen: Mapping[str, Metric], level: float, *, descriptive: bool) -> Slice:
     risk = _risk(t)
-    metrics = {name: float(metric.evaluate(t).value) for name, metric in chosen.items()}
+    held = {name: metric for name, metric in chosen.items() if all(t.has(term) for term in metric.terms)}
+    metrics = {name: float(metric.evaluate(t).value) for name, metric in held.items()}
     return Slice(value, None if descriptive else _verdict(risk, level), risk, t[DOUBT], t[WRONG], metrics)
 
 
 def _bands(t: Tally) -> tuple[Band, ...]:
+    if not t.has(BAND_WEIGHT):
+        return ()
     table = t.table(DOUBT_BANDS)
     edges = (0.0, *DOUBT_BANDS.edges, 1.0)
     rows, stated, seen = (table.totals[term.name].value for term in (BAND_WEIGHT, BAND_DOUBT, BAND_WRONG))

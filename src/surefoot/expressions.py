@@ -10,8 +10,6 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
-Operand = "Expression | float | int"
-
 
 class Expression:
     """A number for each row, built from columns. Comparisons give 1 where they hold and 0 elsewhere."""
@@ -71,6 +69,11 @@ class Expression:
 def log(x: Expression) -> Expression:
     """Natural logarithm of each row's number; minus infinity at 0."""
     return _node("log", x)
+
+
+def reciprocal(x: Expression) -> Expression:
+    """1/x, and 0 where x is 0."""
+    return _node("reciprocal", x)
 
 
 class SymbolicRow:

@@ -55,6 +55,11 @@ class Metric:
         """Whether it is made of the order of scores."""
         return any(isinstance(term.key, ClassScore) for term in self.terms)
 
+    @property
+    def is_of_classes(self) -> bool:
+        """Whether it is made class by class."""
+        return any(isinstance(term.key, ClassPair | ClassScore) for term in self.terms)
+
     def __call__(self, predictions: Predictions) -> Any:
         """The value on these predictions; nan with a warning where it is not defined."""
         missing = self.missing(predictions)

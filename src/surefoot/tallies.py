@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -74,12 +74,10 @@ class Table:
     #: Cells a unit of log-odds, if the codes are cells of scores. Always a power of two.
     steps: int | None = None
 
+    def holds(self, term: str) -> bool:
+        return term in self.totals
+
     def __add__(self, other: Table) -> Table:
-        if self.steps != other.steps:
-            assert self.steps is not None
-            assert other.steps is not None
-            steps = min(self.steps, other.steps)
-            return self.coarsened(steps) + other.coarsened(steps)
         codes = np.union1d(self.codes, other.codes)
         mine, theirs = np.searchsorted(codes, self.codes), np.searchsorted(codes, other.codes)
         totals = {}
@@ -87,18 +85,6 @@ class Table:
             added = other.totals[name].at(theirs, len(codes))
             totals[name] = sums.at(mine, len(codes)).plus(added.high, added.low)
         return Table(codes, totals, self.steps)
-
-    def coarsened(self, steps: int) -> Table:
-        """The same scores in wider cells."""
-        if self.steps is None or self.steps == steps:
-            return self
-        upper, lower = self.codes >> HALF, self.codes & LOWER
-        codes, where = np.unique((upper << HALF) | lower // (self.steps // steps), return_inverse=True)
-        totals = {}
-        for name, sums in self.totals.items():
-            high, low = (np.bincount(where, part, len(codes)).astype(np.float64) for part in (sums.high, sums.low))
-            totals[name] = Sums(high, low)
-        return Table(codes, totals, steps)
 
     def relabelled(self, kind: str, position: Codes) -> Table:
         """The same totals with each class moved to its new position."""
@@ -113,8 +99,12 @@ class Table:
         totals = {name: Sums(s.high[start:end], s.low[start:end]) for name, s in self.totals.items()}
         return Table(self.codes[start:end] & LOWER, totals, self.steps)
 
+    def of_classes(self, labels: Sequence[int], read: Callable[[Table], Any]) -> list[Any]:
+        """What ``read`` makes of the part of each class."""
+        return [read(self.of_class(label)) for label in labels]
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Tally:
     """Totals of terms over some rows; tallies of disjoint rows add with ``+``.
 
@@ -125,10 +115,16 @@ class Tally:
     tables: Mapping[str, Any]
     labels: tuple[Label, ...] | None = None
     rounded: int = 0
-    #: Tallies of the slices, by value of what they were sliced by.
+    #: Tallies of the slices, by their value, and what they were sliced by.
     slices: Mapping[Label, Tally] | None = None
+    by: str | None = None
     #: Results that formulas share, kept so that no table is walked twice.
     remembered: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def __repr__(self) -> str:
+        terms = sum(len(table.totals) for table in self.tables.values())
+        slices = "" if self.slices is None else f", {len(self.slices)} slices by {self.by}"
+        return f"<Tally: {terms} terms under {len(self.tables)} keys{slices}>"
 
     def __getitem__(self, term: Term) -> float:
         """The total of a term without key."""
@@ -140,7 +136,7 @@ class Tally:
 
     def has(self, term: Term) -> bool:
         table = self.tables.get(term.key.name)
-        return table is not None and term.name in table.totals
+        return table is not None and table.holds(term.name)
 
     def remember(self, name: str, compute: Callable[[], Any]) -> Any:
         """What ``compute`` gives, computed at most once for this tally."""
@@ -159,6 +155,7 @@ class Tally:
             labels,
             self.rounded + other.rounded,
             _added_slices(self.slices, other.slices),
+            self.by,
         )
 
     def __radd__(self, other: object) -> Tally:
@@ -192,8 +189,15 @@ def _check_alike(one: Tally, other: Tally) -> None:
         raise InvalidTally(
             f"the labels of one tally are like {one.labels[0]!r}, of the other like {other.labels[0]!r}."
         )
-    if (one.slices is None) != (other.slices is None):
-        raise InvalidTally("one tally is sliced and the other is not.")
+    if one.by != other.by:
+        raise InvalidTally(f"one tally is sliced by {one.by or 'nothing'}, the other by {other.by or 'nothing'}.")
+    if one.slices and other.slices and type(next(iter(one.slices))) is not type(next(iter(other.slices))):
+        raise InvalidTally("the slices of the two tallies are of different kinds (booleans, integers, strings).")
+    if "class score" in one.tables and set(one.labels or ()) != set(other.labels or ()):
+        raise InvalidTally(
+            "these tallies rank scores of different classes, and rows of one hold no score for classes of the other; "
+            "tally both with the same labels=, or with metrics= that do not rank."
+        )
 
 
 def _union(one: tuple[Label, ...] | None, other: tuple[Label, ...] | None) -> tuple[Label, ...] | None:
@@ -201,12 +205,10 @@ def _union(one: tuple[Label, ...] | None, other: tuple[Label, ...] | None) -> tu
         return one
     if one is None:
         return other
-    extra = tuple(label for label in other if label not in set(one))
-    # the caller's order stands where one list holds the other; else all are sorted, whichever came first
-    if not extra:
-        return one
-    if set(one) <= set(other):
-        return other
+    # the order of one stands where it holds the other's; where they disagree, all are sorted, whichever came first
+    longer, shorter = (one, other) if len(one) >= len(other) else (other, one)
+    if tuple(label for label in longer if label in set(shorter)) == shorter:
+        return longer
     return tuple(sorted({*one, *other}))
 
 

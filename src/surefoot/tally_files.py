@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from os import PathLike
@@ -19,8 +20,8 @@ SCHEMA = 1
 
 
 def save(tally: Tally, path: str | PathLike[str]) -> None:
-    document = {"surefoot": "tally", "schema": SCHEMA, **_packed(tally)}
-    write_whole(path, json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n")
+    body = _packed(tally)
+    write_whole(path, _text({"surefoot": "tally", "schema": SCHEMA, "sha256": _digest(body), **body}) + "\n")
 
 
 def load(path: str | PathLike[str]) -> Tally:
@@ -31,16 +32,28 @@ def load(path: str | PathLike[str]) -> Tally:
     if not isinstance(document, dict) or document.get("surefoot") != "tally":
         raise InvalidTally(f"{path}: not a saved tally (it lacks the mark of one).")
     schema = document.get("schema")
-    if not isinstance(schema, int) or schema < 1:
+    if isinstance(schema, bool) or not isinstance(schema, int) or schema < 1:
         raise InvalidTally(f"{path}: damaged tally (schema is {schema!r}).")
     if schema > SCHEMA:
         raise InvalidTally(
             f"{path}: written by a newer surefoot (schema {schema}, this one reads up to {SCHEMA}); upgrade to read it."
         )
+    body = {name: value for name, value in document.items() if name not in ("surefoot", "schema", "sha256")}
+    if document.get("sha256") != _digest(body):
+        raise InvalidTally(f"{path}: damaged tally (its contents are not those that were saved).")
     try:
-        return _unpacked(document)
+        return _unpacked(body)
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError, RecursionError) as error:
         raise InvalidTally(f"{path}: damaged tally ({type(error).__name__}: {error}).") from error
+
+
+def _text(document: dict[str, Any]) -> str:
+    return json.dumps(document, allow_nan=False, separators=(",", ":"))
+
+
+def _digest(body: dict[str, Any]) -> str:
+    """A fingerprint of the contents, so that damage is found and not computed with."""
+    return hashlib.sha256(_text(body).encode()).hexdigest()
 
 
 def _packed(tally: Tally) -> dict[str, Any]:
@@ -52,6 +65,7 @@ def _packed(tally: Tally) -> dict[str, Any]:
         "rounded": tally.rounded,
         "tables": {name: _packed_table(table) for name, table in tally.tables.items()},
         "slices": slices,
+        "by": tally.by,
     }
 
 
@@ -87,6 +101,7 @@ def _unpacked(document: dict[str, Any]) -> Tally:
         None if labels is None else tuple(labels),
         rounded,
         None if slices is None else {part["value"]: _unpacked(part) for part in slices},
+        document["by"],
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from surefoot.metrics.terms import CERTAIN, CERTAIN_WRONG, DOUBT, ERRORS, ROWS, 
 from surefoot.predictions import Predictions
 from surefoot.predictions.columns import Array, check_lengths
 from surefoot.predictions.labels import as_labels
-from surefoot.tallies import Tally, Term
+from surefoot.tallies import Label, Tally, Term
 
 #: Bands of doubt, a decade each: below 1 in 10,000, ..., above 1 in 10.
 DOUBT_BANDS = Bins("doubt", (1e-4, 1e-3, 1e-2, 1e-1), "left", "decades of doubt")
@@ -25,7 +26,9 @@ BAND_DOUBT = Term("doubt by decade of doubt", lambda row: row.weight * row.doubt
 BAND_WRONG = Term("wrong by decade of doubt", lambda row: row.weight * row.wrong, DOUBT_BANDS)
 
 #: What every tally holds, whatever metrics were asked for: how many rows, and the mistakes stated and seen.
-ALWAYS = (ROWS, WEIGHT, ERRORS, CERTAIN, CERTAIN_WRONG, DOUBT, WRONG, BAND_WEIGHT, BAND_DOUBT, BAND_WRONG)
+ALWAYS = (ROWS, WEIGHT, ERRORS, CERTAIN, CERTAIN_WRONG, DOUBT, WRONG)
+#: What a tally holds besides when nothing in particular was asked for.
+BANDS = (BAND_WEIGHT, BAND_DOUBT, BAND_WRONG)
 
 
 def tally(predictions: Predictions, metrics: Iterable[Metric | str] | None = None, by: Any = None) -> Tally:
@@ -47,13 +50,17 @@ def tally(predictions: Predictions, metrics: Iterable[Metric | str] | None = Non
         raise TypeError(
             f"tally takes Predictions, not {type(predictions).__name__}; come in through one of their doors."
         )
-    terms = [*ALWAYS, *(term for metric in _chosen(predictions, metrics) for term in metric.terms)]
+    terms = [
+        *ALWAYS,
+        *(BANDS if metrics is None else ()),
+        *(term for metric in _chosen(predictions, metrics) for term in metric.terms),
+    ]
     whole = tally_arrays(predictions, terms)
     if by is None:
         return whole
     values = slicing_column(predictions, by)
-    parts = {value.item(): tally_arrays(predictions[values == value], terms) for value in np.unique(values)}
-    return Tally(whole.tables, whole.labels, whole.rounded, parts)
+    parts = {value: tally_arrays(part, terms) for value, part in sliced(predictions, values)}
+    return Tally(whole.tables, whole.labels, whole.rounded, parts, by if isinstance(by, str) else "slice")
 
 
 def available(predictions: Predictions) -> dict[str, Metric]:
@@ -73,6 +80,18 @@ def slicing_column(predictions: Predictions, by: Any) -> Array:
     values = as_labels("by", by)
     check_lengths(rows=len(predictions), by=values)
     return values
+
+
+def sliced(predictions: Predictions, values: Array) -> Iterator[tuple[Label, Predictions]]:
+    """The rows of each value that has any that count, values rising. Rows are put in order once, not once a slice."""
+    if predictions.is_weighted:
+        counts = predictions.weight > 0
+        predictions, values = predictions[counts], values[counts]
+    order = np.argsort(values, kind="stable")
+    grouped, ordered = predictions[order], values[order]
+    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    for start, stop in pairwise([*starts.tolist(), len(ordered)]):
+        yield ordered[start].item(), grouped[start:stop]
 
 
 def _chosen(predictions: Predictions, metrics: Iterable[Metric | str] | None) -> list[Metric]:

@@ -1,5 +1,6 @@
 """Files appear whole or not at all."""
 
+import errno
 import os
 import tempfile
 from pathlib import Path
@@ -8,6 +9,8 @@ from pathlib import Path
 def write_whole(path: str | os.PathLike[str], text: str) -> None:
     """Write ``text`` to ``path`` so that a crash at any instant leaves the old file or the new one."""
     target = Path(path)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "no such folder", str(target.parent))
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:

@@ -472,8 +472,8 @@ def test_columns_named_after_labels_are_whose_they_say_in_any_order() -> None:
     ("columns", "said"),
     [
         ({"truth": "label", "predicted": "guess", "confidence": "sure"}, "truth='label' is no column.*'y', 'guess'"),
-        ({"truth": "y", "confidence": "sure"}, "predicted= is missing"),
-        ({"truth": "y", "probabilities": "q_"}, r"says 0 column"),
+        ({"truth": "y", "confidence": "sure"}, r"predicted= \(or probabilities=\) is missing"),
+        ({"truth": "y", "probabilities": "q_"}, "the prefix of none"),
         ({"truth": "y", "probabilities": "sure", "confidence": "sure"}, "confidence= was named beside probabilities="),
         ({"correct": "ok", "confidence": "sure", "truth": "y"}, "truth= was named beside correct="),
         ({"correct": "ok", "confidence": "sure", "labels": [0, 1]}, "labels="),

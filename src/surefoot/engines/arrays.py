@@ -1,46 +1,35 @@
-"""Tallies of arrays: one pass in blocks that stay in the cache, added up with their rounding errors."""
+"""Tallies of arrays: one pass in blocks that stay in the cache, added up with their rounding errors.
+
+Large requests run in a compiled loop over all processors; small ones, and whatever that loop does not know (classes,
+strings, narrow floats), in NumPy. Both give the same totals.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from surefoot.engines import kernel_cache
+from surefoot.engines.kernels import BLOCK, Plan, Shape, plan
+from surefoot.engines.rankings import ClassScores
+from surefoot.engines.rows import COMPILE_FROM, OPERATIONS, RUN_FROM, columns, kernel_columns
+from surefoot.engines.threads import in_parallel, workers
 from surefoot.expressions import evaluate
-from surefoot.keys import (
-    FARTHEST_LOG_ODDS,
-    HALF,
-    Bins,
-    ClassPair,
-    ClassScore,
-    Codes,
-    Everything,
-    Key,
-    Value,
-    ordered_bits,
-    score_steps,
-)
+from surefoot.keys import HALF, Bins, ClassPair, ClassScore, Codes, Everything, Key, Value, ordered_bits
 from surefoot.predictions import Predictions
 from surefoot.tallies import Floats, Sums, Table, Tally, Term
 
-#: Rows a block. Within a block a sum may round once a row, so its relative error is at most 4096 * 2^-53 = 5e-13.
-BLOCK = 4096
-
 #: Up to this many codes are counted in a dense array; above, the codes that occur are found first.
 _DENSE = 1 << 16
+#: A table of many codes takes larger blocks, or adding it up would cost more than filling it.
+_LARGE_TABLE, _LARGE_BLOCK = 1 << 12, 1 << 16
 
-_OPERATIONS: dict[str, Callable[..., Any]] = {
-    "add": np.add,
-    "subtract": np.subtract,
-    "multiply": np.multiply,
-    "divide": np.divide,
-    "log": np.log,
-    "greater": lambda a, b: np.greater(a, b).astype(np.float64),
-    "equal": lambda a, b: np.equal(a, b).astype(np.float64),
-}
+Places = npt.NDArray[np.intp]
 
 
 def tally_arrays(predictions: Predictions, terms: Iterable[Term], *, exact: bool = False) -> Tally:
@@ -52,87 +41,82 @@ def tally_arrays(predictions: Predictions, terms: Iterable[Term], *, exact: bool
     by_key: dict[Key, list[Term]] = {}
     for term in dict.fromkeys(terms):
         by_key.setdefault(term.key, []).append(term)
-    tables: dict[str, Any] = {}
+    fused = [(key, group) for key, group in by_key.items() if isinstance(key, Everything | Bins)]
+    tables: dict[str, Any] = _compiled_tables(predictions, fused) or {
+        key.name: _table(predictions, key, group) for key, group in fused
+    }
     for key, group in by_key.items():
         if isinstance(key, ClassScore):
             scores = ClassScores(predictions, group)
             tables[key.name] = scores if exact else scores.in_cells()
-        else:
+        elif key.name not in tables:
             tables[key.name] = _table(predictions, key, group)
     speaks_of_classes = any(isinstance(key, ClassPair | ClassScore) for key in by_key)
     return Tally(tables, predictions.labels if speaks_of_classes else None, predictions.rounded)
 
 
-@dataclass(frozen=True)
-class ClassScores:
-    """The totals under each score of each class, found when asked for, so that they never lie in memory together."""
+# -- compiled --------------------------------------------------------------------------------------------------------
 
-    predictions: Predictions
-    terms: list[Term]
 
-    def of_class(self, label: int) -> Table:
-        """The table of one class's distinct scores; its codes are their bits, so they rise with the score."""
-        codes = ordered_bits(self.predictions.ranking_scores(label))
-        order = np.argsort(codes, kind="stable")
-        codes = codes[order]
-        starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
-        row = self._row(label)
-        known: dict[int, Any] = {}
-        totals = {}
-        for term in self.terms:
-            values = evaluate(term.traced, row.__getitem__, _OPERATIONS, known)[order]
-            high = np.add.reduceat(values, starts) if len(starts) < len(values) else values
-            totals[term.name] = Sums(high, np.zeros(len(high)))
-        return Table(codes[starts], totals)
+def _compiled_tables(
+    predictions: Predictions, by_key: list[tuple[Everything | Bins, list[Term]]]
+) -> dict[str, Table] | None:
+    """The tables of all these keys from one compiled pass, or None where NumPy is the better way."""
+    if not by_key or len(predictions) < RUN_FROM:
+        return None
+    arrays = kernel_columns(predictions)
+    if arrays is None:
+        return None
+    written = plan(by_key, Shape(predictions.stores_doubt, predictions.is_weighted))
+    if len(predictions) < COMPILE_FROM and not kernel_cache.is_loaded(written.source):
+        return None
+    kernel = kernel_cache.compiled(written.source)
+    if kernel is None:
+        return None
+    cuts = np.linspace(0, len(predictions), workers() + 1).astype(np.intp)
+    jobs = [
+        partial(_run, kernel, [array[start:stop] for array in arrays], written.size) for start, stop in pairwise(cuts)
+    ]
+    total = Sums.zeros(written.size)
+    for part in in_parallel(jobs):
+        total = total.plus(part.high, part.low)
+    return _read(written, total)
 
-    def in_cells(self) -> Table:
-        """The table of all classes, with scores rounded to cells of log-odds."""
-        assert self.predictions.labels is not None
-        steps = score_steps(len(self.predictions.labels))
-        parts = [self._class_in_cells(label, steps) for label in range(len(self.predictions.labels))]
-        codes = np.concatenate([(np.int64(label) << HALF) | part.codes for label, part in enumerate(parts)])
-        totals = {
-            term.name: Sums(
-                np.concatenate([part.totals[term.name].high for part in parts]),
-                np.concatenate([part.totals[term.name].low for part in parts]),
-            )
-            for term in self.terms
-        }
-        return Table(codes, totals, steps)
 
-    def _class_in_cells(self, label: int, steps: int) -> Table:
-        farthest = FARTHEST_LOG_ODDS * steps
-        odds = self.predictions.score_log_odds(label)
-        cells = np.clip(np.floor(odds * steps), -farthest, farthest - 1).astype(np.int64) + farthest
-        codes, where = np.unique(cells, return_inverse=True)
-        return _summed(self.terms, codes, where, self._row(label), len(self.predictions))
+def _run(kernel: Callable[..., None], arrays: list[npt.NDArray[Any]], size: int) -> Sums:
+    sums = Sums.zeros(size)
+    kernel(*arrays, sums.high, sums.low)
+    return sums
 
-    def _row(self, label: int) -> dict[str, Any]:
-        positive = self.predictions.truth_codes == label
-        return {
-            **_columns(self.predictions, slice(None)),
-            "positive": positive.astype(np.float64),
-            "negative": (~positive).astype(np.float64),
-        }
+
+def _read(written: Plan, total: Sums) -> dict[str, Table]:
+    tables = {}
+    for part in written.parts:
+        here = slice(part.offset, part.offset + part.size * part.width)
+        high, low = (numbers[here].reshape(part.size, part.width) for numbers in (total.high, total.low))
+        seen = np.flatnonzero(high[:, part.count])
+        totals = {name: Sums(high[seen, column], low[seen, column]) for name, column in part.columns.items()}
+        tables[part.key.name] = Table(seen.astype(np.int64), totals)
+    return tables
+
+
+# -- NumPy -----------------------------------------------------------------------------------------------------------
 
 
 def _table(predictions: Predictions, key: Key, terms: list[Term]) -> Table:
-    codes, where = _codes(predictions, key)
-    return _summed(terms, codes, where, predictions, len(predictions))
-
-
-def _summed(terms: list[Term], codes: Codes, where: npt.NDArray[np.intp] | None, source: Any, rows: int) -> Table:
-    """Add up terms block by block, under ``codes[where]`` (one code for all rows if ``where`` is None)."""
+    """Add up terms block by block under the codes of their key."""
+    codes, places = _codes(predictions, key)
     totals = {term.name: Sums.zeros(len(codes)) for term in terms}
     seen = np.zeros(len(codes), dtype=bool)
+    size = BLOCK if len(codes) <= _LARGE_TABLE else _LARGE_BLOCK
     with np.errstate(divide="ignore", over="ignore"):
-        for start in range(0, rows, BLOCK):
-            block = slice(start, min(start + BLOCK, rows))
-            row = _columns(source, block) if isinstance(source, Predictions) else _cut(source, block)
+        for start in range(0, len(predictions), size):
+            block = slice(start, min(start + size, len(predictions)))
+            row = columns(predictions, block)
             known: dict[int, Any] = {}
-            here = None if where is None else where[block]
+            here = None if places is None else places(block)
             for term in terms:
-                values = evaluate(term.traced, row.__getitem__, _OPERATIONS, known)
+                values = evaluate(term.traced, row.__getitem__, OPERATIONS, known)
                 if here is None:
                     added: Floats = np.array([values.sum()])
                 else:
@@ -144,42 +128,30 @@ def _summed(terms: list[Term], codes: Codes, where: npt.NDArray[np.intp] | None,
     return Table(codes[seen], {name: Sums(s.high[seen], s.low[seen]) for name, s in totals.items()})
 
 
-def _codes(predictions: Predictions, key: Key) -> tuple[Codes, npt.NDArray[np.intp] | None]:
-    """The codes that can occur, and for each row the position of its own among them."""
+def _codes(predictions: Predictions, key: Key) -> tuple[Codes, Callable[[slice], Places] | None]:
+    """The codes that can occur, and what finds for each row of a block the position of its own among them."""
     if isinstance(key, Everything):
         return np.zeros(1, dtype=np.int64), None
     if isinstance(key, Bins):
-        values = predictions.doubt if key.column == "doubt" else predictions.confidence.astype(np.float64)
+        edges = np.array(key.edges)
         # an inner edge belongs to the bin below it when bins are closed on the right
         side: Literal["left", "right"] = "left" if key.closed == "right" else "right"
-        return np.arange(key.size), np.searchsorted(np.array(key.edges), values, side=side)
+        column = predictions.doubt_of if key.column == "doubt" else predictions.confidence_of
+        return np.arange(key.size), lambda block: np.searchsorted(edges, column(block), side=side)
     if isinstance(key, Value):
-        codes, where = np.unique(ordered_bits(predictions.confidence.astype(np.float64)), return_inverse=True)
-        return codes, where
-    truth, predicted = predictions.truth_codes, predictions.predicted_codes
+        return _distinct(ordered_bits(predictions.confidence_of(slice(None))))
     assert isinstance(key, ClassPair)
     assert predictions.labels is not None
     count = len(predictions.labels)
     if count * count <= _DENSE:
         classes = np.arange(count, dtype=np.int64)
-        return ((classes[:, None] << HALF) | classes).ravel(), truth * count + predicted
-    codes, where = np.unique((truth.astype(np.int64) << HALF) | predicted, return_inverse=True)
-    return codes, where
+        codes = ((classes[:, None] << HALF) | classes).ravel()
+        return codes, lambda block: predictions.truth_codes(block) * count + predictions.predicted_codes(block)
+    everywhere = slice(None)
+    truth = predictions.truth_codes(everywhere).astype(np.int64)
+    return _distinct((truth << HALF) | predictions.predicted_codes(everywhere))
 
 
-def _columns(predictions: Predictions, rows: slice) -> dict[str, Floats]:
-    """The columns that terms speak of, as float64."""
-    correct = predictions.correct[rows].astype(np.float64)
-    ones = np.ones(len(correct))
-    return {
-        "one": ones,
-        "weight": predictions.weight[rows] if predictions.is_weighted else ones,
-        "correct": correct,
-        "wrong": 1 - correct,
-        "confidence": predictions.confidence[rows].astype(np.float64),
-        "doubt": predictions.doubt_of(rows),
-    }
-
-
-def _cut(row: dict[str, Floats], block: slice) -> dict[str, Floats]:
-    return {name: column[block] for name, column in row.items()}
+def _distinct(codes: Codes) -> tuple[Codes, Callable[[slice], Places]]:
+    found, places = np.unique(codes, return_inverse=True)
+    return found, lambda block: places[block]

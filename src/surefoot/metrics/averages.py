@@ -14,7 +14,7 @@ Average = Literal["macro", "micro", "weighted"] | None
 
 
 def check_average(average: Any, *allowed: Average) -> None:
-    if average not in allowed:
+    if not isinstance(average, str | None) or average not in allowed:
         raise ValueError(f"average is {average!r}; it should be one of {', '.join(map(repr, allowed))}.")
 
 

@@ -13,12 +13,15 @@ from surefoot.predictions import as_predictions
 from surefoot.tallies import Floats, Tally, Term
 
 
-def equal_width(n_bins: int, closed: Closed) -> Bins:
-    """Bins of equal width on [0, 1]. Inner edges are compared, not multiplied out: 0.6 falls where linspace puts it."""
+def check_bins(n_bins: Any, closed: Any = "right") -> None:
     if isinstance(n_bins, bool) or not isinstance(n_bins, int | np.integer) or n_bins < 1:
         raise ValueError(f"n_bins is {n_bins!r}; it should be a whole number, at least 1.")
-    if closed not in ("right", "left"):
+    if not isinstance(closed, str) or closed not in ("right", "left"):
         raise ValueError(f"closed is {closed!r}; it should be 'right', bins (a, b], or 'left', bins [a, b).")
+
+
+def equal_width(n_bins: int, closed: Closed) -> Bins:
+    """Bins of equal width on [0, 1]. Inner edges are compared, not multiplied out: 0.6 falls where linspace puts it."""
     edges = tuple(np.linspace(0, 1, int(n_bins) + 1)[1:-1].tolist())
     return Bins("confidence", edges, closed, f"{n_bins} bins of confidence closed on the {closed}")
 
@@ -86,14 +89,15 @@ def mce_metric(n_bins: int = 15, closed: Closed = "right") -> Metric:
 @cache
 def equal_mass_ece_metric(n_bins: int = 15) -> Metric:
     """Expected calibration error in this many bins of equal weight."""
-    equal_width(n_bins, "right")  # the same check of n_bins
     terms = gap_terms(CONFIDENCE_ITSELF)
 
     def formula(t: Tally) -> float:
         weight, gap = _read(t, terms)
         upto = np.cumsum(weight)
         # rows of equal confidence stay together, in the bin where the last of them falls
-        bins = np.searchsorted(np.arange(1, n_bins) * upto[-1], upto * n_bins, side="left")
+        # (a group that ends at a cut belongs below it, also when its sum of weights has rounded up)
+        cuts = np.arange(1, n_bins) * upto[-1] * (1 + 1e-12)
+        bins = np.searchsorted(cuts, upto * n_bins, side="left")
         return float(np.abs(np.bincount(bins, gap)).sum() / upto[-1])
 
     return Metric(
@@ -134,7 +138,8 @@ def ece(
     >>> ece([1, 1], [1, 0], [0.75, 0.25], n_bins=2)
     0.25
     """
-    metric = ece_metric(n_bins, closed)
+    check_bins(n_bins, closed)
+    metric = ece_metric(int(n_bins), closed)
     return float(
         metric(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt))
     )
@@ -162,7 +167,8 @@ def mce(
     >>> mce([1, 1, 1], [1, 1, 0], [0.75, 0.75, 0.5], n_bins=2)
     0.5
     """
-    metric = mce_metric(n_bins, closed)
+    check_bins(n_bins, closed)
+    metric = mce_metric(int(n_bins), closed)
     return float(
         metric(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt))
     )
@@ -191,7 +197,8 @@ def equal_mass_ece(
     >>> equal_mass_ece([1, 1], [1, 0], [0.75, 0.25], n_bins=2)
     0.25
     """
-    metric = equal_mass_ece_metric(n_bins)
+    check_bins(n_bins)
+    metric = equal_mass_ece_metric(int(n_bins))
     return float(
         metric(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt))
     )

@@ -16,7 +16,7 @@ import numpy as np
 
 from surefoot.metric import Metric, undefined
 from surefoot.metrics.averages import Average, averaged
-from surefoot.metrics.confusion import Confusion, Formula, asked_labels, confusion_metric
+from surefoot.metrics.confusion import Confusion, Formula, asked_labels, cells, confusion_metric
 from surefoot.predictions import as_predictions
 from surefoot.tallies import Floats
 
@@ -239,24 +239,16 @@ def _mean_recall(confusion: Confusion) -> Any:
 
 
 def _whole_mcc(confusion: Confusion) -> Any:
-    true, predicted, total, hits = _margins(confusion)
-    covariance = hits * total - true @ predicted
-    spread = math.sqrt(abs(total**2 - float(predicted @ predicted))) * math.sqrt(abs(total**2 - float(true @ true)))
-    several = np.count_nonzero(true) > 1 and np.count_nonzero(predicted) > 1
-    return covariance / spread if several and spread else undefined("only one class is true or predicted")
+    tp, fp, fn, tn = cells(confusion.matrix)
+    # sums over classes of what is never negative where it is not; totals less sums of squares would cancel
+    spread = math.sqrt((tp + fp) @ (tn + fn)) * math.sqrt((tp + fn) @ (tn + fp))
+    return float((tp * tn - fp * fn).sum()) / spread if spread else undefined("only one class is true or predicted")
 
 
 def _whole_kappa(confusion: Confusion) -> Any:
-    true, predicted, total, hits = _margins(confusion)
-    if np.count_nonzero(true + predicted) < 2:
-        return undefined("only one class occurs")
-    by_chance = true @ predicted / total
-    return (hits - by_chance) / (total - by_chance)
-
-
-def _margins(confusion: Confusion) -> tuple[Floats, Floats, float, float]:
-    matrix = confusion.matrix
-    return matrix.sum(axis=1), matrix.sum(axis=0), float(matrix.sum()), float(np.trace(matrix))
+    tp, fp, fn, tn = cells(confusion.matrix)
+    beyond_chance = float((tp + fn) @ (tn + fn))
+    return float((tp * tn - fp * fn).sum()) / beyond_chance if beyond_chance else undefined("only one class occurs")
 
 
 cw_precision = cw_metric(precision)

@@ -14,7 +14,7 @@ from surefoot.keys import CLASS_PAIR, HALF, LOWER
 from surefoot.metric import Metric, undefined
 from surefoot.metrics.averages import Average, averaged, check_average
 from surefoot.predictions import Predictions, as_predictions
-from surefoot.predictions.labels import given_labels
+from surefoot.predictions.labels import as_labels, given_labels
 from surefoot.tallies import Floats, Label, Tally, Term
 
 PAIRS = Term("weight by class pair", lambda row: row.weight, CLASS_PAIR)
@@ -41,22 +41,27 @@ class Confusion:
 def read_confusion(t: Tally, term: Term, labels: tuple[Label, ...] | None = None) -> Confusion:
     """The confusion matrix a tally holds, over its own labels or over those asked for."""
     assert t.labels is not None
-    whole = _matrix(t, term)
-    off_diagonal = whole.copy()
-    np.fill_diagonal(off_diagonal, 0)
-    cells = (np.diag(whole).copy(), off_diagonal.sum(axis=0), off_diagonal.sum(axis=1), _neither(whole))
+    whole: Floats = t.remember(f"matrix of {term.name}", lambda: _matrix(t, term))
     if labels is None or labels == t.labels:
-        return Confusion(t.labels, *cells, whole)
+        four: tuple[Floats, Floats, Floats, Floats] = t.remember(f"cells of {term.name}", lambda: cells(whole))
+        return Confusion(t.labels, *four, whole)
     where = {label: i for i, label in enumerate(t.labels)}
     known = [i for i, label in enumerate(labels) if label in where]
     source = np.array([where[labels[i]] for i in known], dtype=np.intp)
-    tp, fp, fn, tn = (np.zeros(len(labels)) for _ in cells)
-    for cell, picked in zip(cells, (tp, fp, fn, tn), strict=True):
+    tp, fp, fn, tn = (np.zeros(len(labels)) for _ in range(4))
+    for cell, picked in zip(cells(whole), (tp, fp, fn, tn), strict=True):
         picked[known] = cell[source]
     tn[np.setdiff1d(np.arange(len(labels)), known)] = whole.sum()
     matrix = np.zeros((len(labels), len(labels)))
     matrix[np.ix_(known, known)] = whole[np.ix_(source, source)]
     return Confusion(labels, tp, fp, fn, tn, matrix)
+
+
+def cells(matrix: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """True and false positives, false and true negatives of each class against the rest."""
+    off_diagonal = matrix.copy()
+    np.fill_diagonal(off_diagonal, 0)
+    return np.diag(matrix).copy(), off_diagonal.sum(axis=0), off_diagonal.sum(axis=1), _neither(matrix)
 
 
 def _matrix(t: Tally, term: Term) -> Floats:
@@ -110,13 +115,13 @@ def confusion_metric(
 
     def value(t: Tally) -> Any:
         confusion = read_confusion(t, CW_PAIRS, labels)
-        cells = (confusion.tp, confusion.fp, confusion.fn, confusion.tn)
+        four = (confusion.tp, confusion.fp, confusion.fn, confusion.tn)
         if average == "macro" and whole is not None:
             return whole(confusion)
         if average == "micro":
-            pooled = float(formula(*(cell.sum() for cell in cells)))
+            pooled = float(formula(*(cell.sum() for cell in four)))
             return pooled if not math.isnan(pooled) else undefined("the pooled counts leave nothing to divide by")
-        values = np.asarray(formula(*cells), dtype=np.float64)
+        values = np.asarray(formula(*four), dtype=np.float64)
         return averaged(values, confusion.tp + confusion.fn, average, confusion.labels)
 
     return Metric(
@@ -146,18 +151,30 @@ def _table(term: Term, predictions: Predictions, labels: Any) -> Confusion:
 
 
 def confusion(
-    y_true: Any, y_pred: Any = None, confidence: Any = None, *, labels: Any = None, sample_weight: Any = None
+    y_true: Any,
+    y_pred: Any = None,
+    confidence: Any = None,
+    *,
+    labels: Any = None,
+    sample_weight: Any = None,
+    floor: float | None = None,
+    doubt: Any = None,
 ) -> Confusion:
-    """The confusion matrix, as if every confidence were 1 (``confidence`` may be left out).
+    """The confusion matrix, as if every confidence were 1.
+
+    Takes what :func:`cw_confusion` takes; ``confidence``, ``doubt`` and ``floor`` may be left out, and do not matter.
 
     Examples
     --------
     >>> confusion([0, 1, 1], [0, 1, 0]).matrix.tolist()
     [[1.0, 0.0], [1.0, 1.0]]
     """
-    if not isinstance(y_true, Predictions) and confidence is None:
-        confidence = np.ones(len(y_true))
-    return _table(PAIRS, as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight), labels)
+    if isinstance(y_true, Predictions):
+        predictions = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
+    else:
+        certain = np.ones(len(as_labels("y_true", y_true)))
+        predictions = Predictions.from_labels(y_true, y_pred, certain, sample_weight=sample_weight)
+    return _table(PAIRS, predictions, labels)
 
 
 def cw_confusion(

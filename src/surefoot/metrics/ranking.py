@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from surefoot.engines.arrays import ClassScores
-from surefoot.errors import InvalidPredictions, MetricUnavailable
+from surefoot.engines.rankings import ClassScores
+from surefoot.errors import InvalidPredictions, MetricUnavailable, UndefinedMetricWarning
 from surefoot.keys import CLASS_SCORE, from_ordered_bits
 from surefoot.metric import Metric, Noted
 from surefoot.metrics.averages import Average, averaged, check_average
@@ -18,7 +20,7 @@ from surefoot.metrics.weighted import gained
 from surefoot.predictions import Predictions
 from surefoot.predictions.doors import refuse_beside_predictions
 from surefoot.predictions.labels import as_labels
-from surefoot.tallies import Floats, Label, Tally, Term
+from surefoot.tallies import Floats, Label, Table, Tally, Term
 
 POSITIVE = Term("positives by score", lambda row: row.weight * row.positive, CLASS_SCORE)
 NEGATIVE = Term("negatives by score", lambda row: row.weight * row.negative, CLASS_SCORE)
@@ -28,132 +30,156 @@ CW_POSITIVE = Term(
 CW_NEGATIVE = Term(
     "confidence of negatives by score", lambda row: row.weight * row.confidence * row.negative, CLASS_SCORE
 )
-_TERMS = (POSITIVE, NEGATIVE, CW_POSITIVE, CW_NEGATIVE)
+_PLAIN, _WEIGHTED = (POSITIVE, NEGATIVE), (CW_POSITIVE, CW_NEGATIVE)
 
 
 def pair_probability(positive: Floats, negative: Floats) -> float:
     """The chance that a positive outranks a negative: it beats those below it, and half of those it ties with."""
-    pairs = positive.sum() * negative.sum()
-    below = np.cumsum(negative) - negative
-    return float((positive * (below + negative / 2)).sum() / pairs) if pairs else math.nan
+    upto = np.cumsum(negative)
+    below = np.append(0.0, upto[:-1])
+    above = np.append(np.cumsum(negative[:0:-1])[::-1], 0.0)
+    won, lost = (float(positive @ (side + negative / 2)) for side in (below, above))
+    # both counted, not one taken from the product of the sums: a perfect ranking is then exactly 1
+    return won / (won + lost) if won + lost else math.nan
 
 
 def shared_pairs(positive: Floats, negative: Floats) -> float:
     """Half the share of pairs whose scores share a cell: how far cells can put :func:`pair_probability` off."""
     pairs = positive.sum() * negative.sum()
-    return float((positive * negative).sum() / 2 / pairs) if pairs else math.nan
+    return float(positive @ negative / 2 / pairs) if pairs else math.nan
 
 
 def mean_precision(positive: Floats, negative: Floats) -> float:
     """Precision at each positive, averaged over the positives; equal scores are taken together."""
-    found = np.cumsum(positive[::-1])
-    taken = found + np.cumsum(negative[::-1])
-    if not found[-1] or not negative.sum():
-        return math.nan
-    reached = positive[::-1] > 0
-    return float((positive[::-1][reached] * found[reached] / taken[reached]).sum() / found[-1])
-
-
-def mean_precision_error(positive: Floats, negative: Floats) -> float:
-    """How far cells can put :func:`mean_precision` off: each cell with its positives first, and last."""
     p, n = positive[::-1], negative[::-1]
     found, passed = np.cumsum(p), np.cumsum(n)
     if not found[-1] or not passed[-1]:
         return math.nan
-    shared = (p > 0) & (n > 0)
-    p, n, found, passed = p[shared], n[shared], found[shared], passed[shared]
-    stated = found / (found + passed)
-    best = found / (found + passed - n)
-    worst = (found - p) / (found - p + passed)
-    return float((p * np.maximum(best - stated, stated - worst)).sum() / np.cumsum(positive)[-1])
+    reached = p > 0
+    return float((p[reached] * found[reached] / (found + passed)[reached]).sum() / found[-1])
+
+
+def mean_precision_error(positive: Floats, negative: Floats) -> float:
+    """How far cells can put :func:`mean_precision` off.
+
+    At best the positives of a cell come first and as one; at worst they come last and one by one, which for ever
+    smaller rows is an integral.
+    """
+    p, n = positive[::-1], negative[::-1]
+    found, passed = np.cumsum(p), np.cumsum(n)
+    if not found[-1] or not passed[-1]:
+        return math.nan
+    every, reached = found[-1], p > 0
+    p, n, found, passed = p[reached], n[reached], found[reached], passed[reached]
+    stated = p * found / (found + passed)
+    best = p * found / (found + passed - n)
+    before = found - p + passed
+    # where nothing came before, precision is 1 throughout
+    worst = p - passed * np.log1p(np.divide(p, before, out=np.zeros(len(p)), where=before > 0))
+    return float(np.maximum(best - stated, stated - worst).sum() / every)
 
 
 @dataclass(frozen=True)
-class Areas:
-    """What the score tables of some classes give, a value a class; nan where a class lacks positives or negatives."""
+class Area:
+    """A number for each class, made of its table of positives and negatives; and how far cells can put it off."""
+
+    terms: tuple[Term, Term]
+    value: Callable[[Floats, Floats], float]
+    error: Callable[[Floats, Floats], float]
+    title: str
+    notation: str
+
+
+AREAS = {
+    "auc": Area(
+        _PLAIN, pair_probability, shared_pairs, "AUC", r"P(s_i > s_j) + \tfrac12 P(s_i = s_j), \quad y_i = k \ne y_j"
+    ),
+    "cw_auc": Area(
+        _WEIGHTED,
+        pair_probability,
+        shared_pairs,
+        "Confidence-weighted AUC (cwAUC)",
+        r"P_w(s_i > s_j) + \tfrac12 P_w(s_i = s_j), \quad w_{ij} = c_i c_j,\ y_i = k \ne y_j",
+    ),
+    "cw_average_precision": Area(
+        _WEIGHTED,
+        mean_precision,
+        mean_precision_error,
+        "Confidence-weighted average precision",
+        r"\sum_n (\mathrm{cwR}_n - \mathrm{cwR}_{n-1})\, \mathrm{cwP}_n",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class ByClass:
+    """A value a class, its error, and the weight of the class; nan where a class lacks positives or negatives."""
 
     labels: tuple[Label, ...]
+    value: Floats
+    error: Floats
     support: Floats
-    auc: Floats
-    auc_error: Floats
-    cw_auc: Floats
-    cw_auc_error: Floats
-    cw_average_precision: Floats
-    cw_average_precision_error: Floats
 
 
-def _areas(t: Tally, average: Average) -> Areas:
+def _by_class(t: Tally, name: str, average: Average) -> ByClass:
     """For two classes an average is the second label's value, as in scikit-learn: the first adds nothing to an AUC."""
     assert t.labels is not None
     wanted = range(1, 2) if average is not None and len(t.labels) == 2 else range(len(t.labels))
-    areas: Areas = t.remember(f"areas of {wanted}", lambda: _walk(t, wanted))
-    return areas
+    areas: dict[str, ByClass] = t.remember(f"areas of {wanted}", lambda: _walk(t, wanted))
+    return areas[name]
 
 
-def _walk(t: Tally, wanted: range) -> Areas:
-    """Read the table of each class once, for all metrics made of it."""
+def _walk(t: Tally, wanted: range) -> dict[str, ByClass]:
+    """Read the table of each class once, for all areas whose terms the tally holds."""
     assert t.labels is not None
-    values = np.zeros((7, len(wanted)))
-    for column, label in enumerate(wanted):
-        table = t.table(CLASS_SCORE).of_class(label)
-        positive, negative, cw_positive, cw_negative = (table.totals[term.name].value for term in _TERMS)
-        values[:, column] = (
-            positive.sum(),
-            pair_probability(positive, negative),
-            shared_pairs(positive, negative),
-            pair_probability(cw_positive, cw_negative),
-            shared_pairs(cw_positive, cw_negative),
-            mean_precision(cw_positive, cw_negative),
-            mean_precision_error(cw_positive, cw_negative),
-        )
-    return Areas(tuple(t.labels[label] for label in wanted), *values)
+    scores = t.table(CLASS_SCORE)
+    in_cells = not isinstance(scores, ClassScores)
+    held = {name: area for name, area in AREAS.items() if all(t.has(term) for term in area.terms)}
+
+    def read(table: Table) -> list[tuple[float, float, float]]:
+        rows = []
+        for area in held.values():
+            positive, negative = (table.totals[term.name].value for term in area.terms)
+            error = area.error(positive, negative) if in_cells else 0.0
+            rows.append((area.value(positive, negative), error, float(positive.sum())))
+        return rows
+
+    values = np.array(scores.of_classes(wanted, read))
+    labels = tuple(t.labels[label] for label in wanted)
+    return {name: ByClass(labels, *values[:, i].T) for i, name in enumerate(held)}
 
 
 def _averaged(t: Tally, name: str, average: Average) -> Any:
-    areas = _areas(t, average)
-    return averaged(getattr(areas, name), areas.support, average, areas.labels)
+    found = _by_class(t, name, average)
+    return averaged(found.value, found.support, average, found.labels)
+
+
+def _off(t: Tally, name: str, average: Average) -> Any:
+    """How far cells can put an average off; 0 where scores were kept exactly."""
+    found = _by_class(t, name, average)
+    errors = np.where(np.isnan(found.value), np.nan, found.error)
+    return np.nan_to_num(_plain(averaged(errors, found.support, average, found.labels)))
 
 
 def _plain(result: Any) -> Any:
     return result.value if isinstance(result, Noted) else result
 
 
-def _in_cells(t: Tally, name: str, average: Average) -> Any:
-    """How far cells can put an average off; 0 where scores were kept exactly."""
-    exact = isinstance(t.table(CLASS_SCORE), ClassScores)
-    errors = np.nan_to_num(_plain(_averaged(t, f"{name}_error", average)))
-    return np.zeros_like(errors) if exact else errors
-
-
 @cache
 def area_metric(name: str, average: Average = "macro") -> Metric:
     """AUC, cwAUC or confidence-weighted average precision, averaged over classes."""
-    check_average(average, "macro", "weighted", None)
-    title, notation = _FACTS[name]
+    area = AREAS[name]
     return Metric(
         name,
-        _TERMS,
+        area.terms,
         lambda t: _averaged(t, name, average),
-        title=title,
-        notation=notation,
+        title=area.title,
+        notation=area.notation,
         ideal=1.0,
         direction="higher",
         range=(0.0, 1.0),
-        error=lambda t: float(np.max(_in_cells(t, name, average))),
+        error=lambda t: float(np.max(_off(t, name, average))),
     )
-
-
-_FACTS = {
-    "auc": ("AUC", r"P(s_i > s_j) + \tfrac12 P(s_i = s_j), \quad y_i = k \ne y_j"),
-    "cw_auc": (
-        "Confidence-weighted AUC (cwAUC)",
-        r"P_w(s_i > s_j) + \tfrac12 P_w(s_i = s_j), \quad w_{ij} = c_i c_j,\ y_i = k \ne y_j",
-    ),
-    "cw_average_precision": (
-        "Confidence-weighted average precision",
-        r"\sum_n (\mathrm{cwR}_n - \mathrm{cwR}_{n-1})\, \mathrm{cwP}_n",
-    ),
-}
 
 
 def _gains(weighted: Any, plain: Any) -> Any:
@@ -164,7 +190,6 @@ def _gains(weighted: Any, plain: Any) -> Any:
 @cache
 def auc_gain_metric(average: Average = "macro") -> Metric:
     """The gain of cwAUC over AUC, of their averages or a value a class."""
-    check_average(average, "macro", "weighted", None)
 
     def formula(t: Tally) -> Any:
         plain, weighted = _averaged(t, "auc", average), _averaged(t, "cw_auc", average)
@@ -174,7 +199,7 @@ def auc_gain_metric(average: Average = "macro") -> Metric:
 
     def error(t: Tally) -> float:
         plain, weighted = (np.asarray(_plain(_averaged(t, name, average))) for name in ("auc", "cw_auc"))
-        off, cw_off = _in_cells(t, "auc", average), _in_cells(t, "cw_auc", average)
+        off, cw_off = _off(t, "auc", average), _off(t, "cw_auc", average)
         here = _gains(weighted, plain)
         # it rises with cwAUC and falls with AUC, so the ends lie where both are off in opposite ways
         up, down = _gains(weighted + cw_off, plain - off), _gains(weighted - cw_off, plain + off)
@@ -182,7 +207,7 @@ def auc_gain_metric(average: Average = "macro") -> Metric:
 
     return Metric(
         "auc_gain",
-        _TERMS,
+        (*_PLAIN, *_WEIGHTED),
         formula,
         title="Gain of cwAUC over AUC",
         notation=r"\frac{\mathrm{cwAUC} - \mathrm{AUC}}{1 - \min(\mathrm{cwAUC}, \mathrm{AUC})}",
@@ -230,7 +255,10 @@ def _curve(predictions: Predictions, label: Any, metric: Metric, terms: tuple[Te
     tpr, fpr = (_shares(mass) for mass in (positive, negative))
     scores = from_ordered_bits(table.codes[::-1])
     thresholds = np.append(np.inf, predictions.score_probabilities(scores, position))
-    return RocCurve(fpr, tpr, thresholds, pair_probability(positive[::-1], negative[::-1]))
+    area = pair_probability(positive[::-1], negative[::-1])
+    if math.isnan(area):
+        warnings.warn("the class has no positives or no negatives", UndefinedMetricWarning, stacklevel=3)
+    return RocCurve(fpr, tpr, thresholds, area)
 
 
 def _shares(mass: Floats) -> Floats:
@@ -276,6 +304,7 @@ def auc(
     >>> auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.75
     """
+    check_average(average, "macro", "weighted", None)
     return _ranked(area_metric("auc", average), y_true, probabilities, labels, y_pred, sample_weight)
 
 
@@ -300,6 +329,7 @@ def cw_auc(
     >>> round(cw_auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 4)
     0.8207
     """
+    check_average(average, "macro", "weighted", None)
     return _ranked(area_metric("cw_auc", average), y_true, probabilities, labels, y_pred, sample_weight)
 
 
@@ -323,6 +353,7 @@ def auc_gain(
     >>> round(auc_gain([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 4)
     0.2828
     """
+    check_average(average, "macro", "weighted", None)
     return _ranked(auc_gain_metric(average), y_true, probabilities, labels, y_pred, sample_weight)
 
 
@@ -347,6 +378,7 @@ def cw_average_precision(
     >>> cw_average_precision([0, 1], [0.2, 0.9])
     1.0
     """
+    check_average(average, "macro", "weighted", None)
     return _ranked(area_metric("cw_average_precision", average), y_true, probabilities, labels, y_pred, sample_weight)
 
 
@@ -368,7 +400,7 @@ def roc_curve(
     ([0.0, 0.5, 0.5, 1.0, 1.0], [inf, 0.8, 0.4, 0.35, 0.1])
     """
     predictions = _as_scored(y_true, probabilities, labels, y_pred, sample_weight)
-    return _curve(predictions, label, AUC, (POSITIVE, NEGATIVE))
+    return _curve(predictions, label, AUC, _PLAIN)
 
 
 def cw_roc_curve(
@@ -389,7 +421,7 @@ def cw_roc_curve(
     [0.0, 0.0, 0.4, 0.4, 1.0]
     """
     predictions = _as_scored(y_true, probabilities, labels, y_pred, sample_weight)
-    return _curve(predictions, label, CW_AUC, (CW_POSITIVE, CW_NEGATIVE))
+    return _curve(predictions, label, CW_AUC, _WEIGHTED)
 
 
 def _ranked(

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from surefoot.expressions import reciprocal
 from surefoot.metric import Metric, Noted, undefined
-from surefoot.metrics.terms import CERTAIN_WRONG, DOUBTFUL, inverse_doubt
+from surefoot.metrics.terms import CERTAIN_WRONG, DOUBTFUL
 from surefoot.predictions import as_predictions
 from surefoot.tallies import Tally, Term
 
-SURPRISE = Term("surprise", lambda row: row.weight * row.wrong * inverse_doubt(row))
+# rows that claim certainty have no finite surprise: they add 0 here and are counted apart
+SURPRISE = Term("surprise", lambda row: row.weight * row.wrong * reciprocal(row.doubt))
 #: The variance of a calibrated row's surprise, c/q; a weight multiplies the surprise, so its square the variance.
-ODDS = Term("odds by squared weight", lambda row: row.weight**2 * row.confidence * inverse_doubt(row))
+ODDS = Term("odds by squared weight", lambda row: row.weight**2 * row.confidence * reciprocal(row.doubt))
 
 _NO_DOUBT = "no row admits doubt, so there is nothing to compare mistakes with"
 
@@ -33,6 +35,8 @@ def _z(t: Tally) -> float | Noted:
         return math.inf
     if isinstance(ratio, Noted) or isinstance(sigma, Noted):
         return undefined(_NO_DOUBT)
+    if sigma == math.inf and ratio <= 1:
+        return 0.0  # less than 1e-150 below
     if sigma == math.inf:
         return undefined("the odds add up to more than a float can hold")
     # every confidence is 0: a calibrated model is then wrong on every row, without any spread

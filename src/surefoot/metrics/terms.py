@@ -1,16 +1,9 @@
 """Terms that several metrics share."""
 
-from typing import Any
-
 from surefoot.tallies import Term
 
-
-def inverse_doubt(row: Any) -> Any:
-    """1/doubt, and 0 for the rows that claim certainty: those are counted apart."""
-    return (row.doubt > 0) / (row.doubt + (row.doubt == 0))
-
-
-ROWS = Term("rows", lambda row: row.one)
+#: Rows that count.
+ROWS = Term("rows", lambda row: row.one * (row.weight > 0))
 WEIGHT = Term("weight", lambda row: row.weight)
 CORRECT = Term("correct", lambda row: row.weight * row.correct)
 WRONG = Term("wrong", lambda row: row.weight * row.wrong)

@@ -20,7 +20,9 @@ Array = npt.NDArray[Any]
 
 _SERIES_PACKAGES = ("pandas", "polars", "pyarrow", "modin", "cudf")
 _HALF_STEP_BELOW_ONE = {"bfloat16": 2.0**-9, "float16": 2.0**-12, "float32": 2.0**-25, "float64": 2.0**-54}
-_BARE_SUM_TOLERANCE = {"bfloat16": 3e-2, "float16": 1e-2}
+_COMPLEMENT_TOLERANCE = {"bfloat16": 3e-2, "float16": 4e-3, "float32": 1e-6, "float64": 1e-12}
+_LARGEST_WEIGHT = 1e50
+_SUM_TOLERANCE = {"bfloat16": 3e-2, "float16": 1e-2}
 
 
 @dataclass(frozen=True)
@@ -43,12 +45,12 @@ class Numbers:
     @property
     def sum_tolerance(self) -> float:
         """How far from 1 the probabilities of a row may add up."""
-        return _BARE_SUM_TOLERANCE.get(self.float_type, 1e-3)
+        return _SUM_TOLERANCE.get(self.float_type, 1e-3)
 
     @property
     def complement_tolerance(self) -> float:
         """How far from 1 a confidence and its doubt may add up."""
-        return max(1e-6, 16 * self.half_step)
+        return _COMPLEMENT_TOLERANCE[self.float_type]
 
 
 def as_array(name: str, given: Any) -> Array:
@@ -81,26 +83,42 @@ def as_column(name: str, given: Any) -> Array:
     return array
 
 
-def as_numbers(name: str, given: Any, dimensions: int = 1) -> Numbers:
-    """Finite floats, kept in their own type where that is float16, float32 or float64."""
+def as_numbers(name: str, given: Any, dimensions: int = 1, *, fractions: bool = True) -> Numbers:
+    """Finite floats, kept in their own type where that is float16, float32 or float64; integers if not fractions."""
+    if isinstance(given, list | tuple):
+        given = _from_list(name, given)
     array = as_column(name, given) if dimensions == 1 else as_array(name, given)
     if str(getattr(given, "dtype", "")).endswith("bfloat16"):
         return Numbers(_finite(name, array.astype(np.float32)), "bfloat16")
     if array.dtype == object:
         array = _numbers_from_objects(name, array)
+    if array.dtype.kind in "iu" and not fractions:
+        array = array.astype(np.float64)
     if array.dtype.kind in "iu":
         raise InvalidPredictions(
             f"{name} holds integers ({name}[{_first_index(array)}] is {_first(array)!r}), but should hold numbers from "
-            "0 to 1; if these are labels they go elsewhere, if certainty is meant convert to float."
+            "0 to 1; if these are percentages divide by 100, if labels they go elsewhere, if 0 and 1 are meant convert "
+            "to float."
         )
     if array.dtype.kind != "f":
         raise InvalidPredictions(
-            f"{name} must hold numbers from 0 to 1; {name}[{_first_index(array)}] is {_first(array)!r} "
-            f"(type {array.dtype}). Convert it to float."
+            f"{name} must hold numbers; {name}[{_first_index(array)}] is {_first(array)!r} (type {array.dtype}). "
+            "Convert it to float."
         )
     if array.dtype.itemsize > 8:
         array = array.astype(np.float64)
     return Numbers(_finite(name, array), array.dtype.name)
+
+
+def _from_list(name: str, given: Any) -> Any:
+    """A list as an array that has not been made of one type: NumPy would turn [0.9, "x"] into strings."""
+    if len(given) and isinstance(given[0], np.ndarray):
+        return as_array(name, given)
+    try:
+        array = np.array(given, dtype=object)
+    except ValueError as error:
+        raise InvalidPredictions(f"{name} cannot be read as an array ({error}); are its rows equally long?") from error
+    return array.astype(np.float64) if set(map(type, array.flat)) == {float} else array
 
 
 def as_fractions(name: str, given: Any) -> Numbers:
@@ -124,10 +142,9 @@ def as_weight(given: Any, rows: int) -> Array | None:
     """Sample weights as float64: finite, not negative, not all zero; None if none were given."""
     if given is None:
         return None
-    column = as_column("sample_weight", given)
-    if column.dtype.kind in "iub":
-        column = column.astype(np.float64)
-    weight = as_numbers("sample_weight", column).values.astype(np.float64, copy=False)
+    if str(getattr(given, "dtype", "")) == "bool":
+        given = np.asarray(given).astype(np.float64)
+    weight = as_numbers("sample_weight", given, fractions=False).values.astype(np.float64, copy=False)
     check_lengths(sample_weight=weight, rows=rows)
     if (weight < 0).any():
         row = first_row(weight < 0)[0]
@@ -136,6 +153,13 @@ def as_weight(given: Any, rows: int) -> Array | None:
         )
     if not weight.any():
         raise InvalidPredictions("sample_weight[0] is 0.0, as are all others: no row would count.")
+    extreme = (weight > _LARGEST_WEIGHT) | ((weight < 1 / _LARGEST_WEIGHT) & (weight > 0))
+    if extreme.any():
+        row = first_row(extreme)[0]
+        raise InvalidPredictions(
+            f"sample_weight[{row}] is {float(weight[row])!r}; squares and products of such weights leave the range of "
+            "float64. Only their ratios matter: divide all by a common number."
+        )
     return weight
 
 
@@ -178,7 +202,7 @@ def _index(where: tuple[int, ...]) -> str:
 
 def _first(array: Array) -> Any:
     value = array.flat[0] if array.size else None
-    return value.item() if isinstance(value, np.generic) else value
+    return value.item() if isinstance(value, np.generic) and value.dtype.kind not in "Mm" else value
 
 
 def _first_index(array: Array) -> str:
@@ -197,7 +221,10 @@ def _finite(name: str, values: Array) -> Array:
     bad = ~np.isfinite(values)
     if bad.any():
         where = first_row(bad)
-        refuse_null(name, where, float(values[where]))
+        value = float(values[where])
+        if value == -np.inf and name == "logits":
+            raise InvalidPredictions(f"{name}{_index(where)} is -inf; for a class that is masked out, give -1e4.")
+        refuse_null(name, where, value)
     return values
 
 
@@ -219,7 +246,12 @@ def _numbers_from_objects(name: str, array: Array) -> Array:
                 f"{name}{_index(where)} is {value!r}, not a number; if the rows are equally long numbers, "
                 "give a two-dimensional float array."
             )
+    types = set(map(type, array.flat))
+    if len(types) == 1 and issubclass(narrow := next(iter(types)), np.floating):
+        return array.astype(narrow)
     try:
+        if types and all(issubclass(kind, int | np.integer) for kind in types):
+            return array.astype(np.int64)
         return array.astype(np.float64)
     except (OverflowError, ValueError, TypeError) as error:
         raise InvalidPredictions(f"{name} cannot be read as numbers: {error}.") from error
@@ -235,24 +267,20 @@ def _from_tensor(name: str, given: Any) -> Array:
 def _from_series(name: str, given: Any) -> Array:
     import narwhals as nw
 
-    if type(given).__module__.startswith("pyarrow") and type(given).__name__ != "ChunkedArray":
-        pyarrow = sys.modules["pyarrow"]
-        if isinstance(given, pyarrow.Array):
-            given = pyarrow.chunked_array([given])
+    given = _as_series(given)
     try:
         series = nw.from_native(given, series_only=True)
     except TypeError:
-        frame = _frame_values(given)
-        if frame is None:
-            raise InvalidPredictions(f"{name} is a {type(given).__name__}; give a single column of it.") from None
-        return frame
+        return _frame_values(name, given)
     if series.null_count():
         row = int(series.is_null().arg_true()[0])
         refuse_null(name, row, "null")
     if series.dtype == nw.Decimal:
         series = series.cast(nw.Float64)
     if isinstance(series.dtype, nw.List | nw.Array):
-        return rectangle(name, series.to_list())
+        table = rectangle(name, series.to_list())
+        # lists come out as Python floats; what type they were stored in decides what rounding may have hidden
+        return table.astype(np.float32) if series.dtype.inner == nw.Float32 and table.dtype.kind == "f" else table
     try:
         return _native(np.asarray(series.to_numpy()))
     except Exception as error:  # each dataframe package has exceptions of its own for types NumPy lacks
@@ -269,11 +297,29 @@ def rectangle(name: str, rows: list[Any]) -> Array:
     return as_array(name, rows)
 
 
-def _frame_values(given: Any) -> Array | None:
+def _as_series(given: Any) -> Any:
+    """Columns that are not yet what Narwhals takes for one."""
+    package = type(given).__module__.partition(".")[0]
+    if package == "pyarrow" and isinstance(given, sys.modules["pyarrow"].Array):
+        return sys.modules["pyarrow"].chunked_array([given])
+    if package == "pandas" and not hasattr(given, "iloc"):  # an index, a categorical, an extension array
+        return sys.modules["pandas"].Series(given)
+    return given
+
+
+def _frame_values(name: str, given: Any) -> Array:
     """The numbers of a dataframe, for probabilities with a column a class."""
     import narwhals as nw
 
     try:
-        return np.asarray(nw.from_native(given, eager_only=True).to_numpy())
-    except TypeError:
-        return None
+        frame = nw.from_native(given, eager_only=True)
+    except Exception as error:
+        raise InvalidPredictions(f"{name} is a {type(given).__name__} that cannot be read: {error}.") from error
+    return side_by_side(name, [column.to_native() for column in frame.iter_columns()])
+
+
+def side_by_side(name: str, columns: list[Any]) -> Array:
+    """Columns of floats as one table."""
+    if not columns:
+        raise InvalidPredictions(f"{name} has no columns.")
+    return np.stack([as_numbers(name, column).values for column in columns], axis=1)

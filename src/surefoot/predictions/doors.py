@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -24,7 +25,7 @@ from surefoot.predictions.columns import (
     is_missing,
     refuse_null,
 )
-from surefoot.predictions.frames import FrameColumns
+from surefoot.predictions.frames import FrameColumns, is_frame, open_frame
 from surefoot.predictions.labels import (
     Label,
     as_labels,
@@ -135,6 +136,8 @@ class Predictions:
         """
         truth = as_labels("y_true", y_true)
         table = as_numbers("probabilities", probabilities, dimensions=2)
+        if labels is None and table.values.ndim == 2 and is_frame(probabilities):
+            labels = labels_in_names(truth, [str(name) for name in open_frame(probabilities).columns])
         count = _class_count("probabilities", table.values, truth)
         check_fractions("probabilities", table.values)
         if table.values.ndim == 2:
@@ -142,9 +145,11 @@ class Predictions:
         names, truth_codes = _coded(truth, labels, count)
         second = table.values.ndim == 1
         chosen = _choose(y_pred, names, (table.values > 0.5) if second else np.argmax(table.values, axis=1), len(truth))
-        claim = doubts.of_second(table, chosen.astype(bool)) if second else doubts.of_columns(table.values, chosen)
-        if (clip := _checked_floor(floor)) is not None:
-            claim = doubts.clipped(claim.confidence, clip)
+        clip = _checked_floor(floor)
+        if clip is not None:
+            claim = doubts.clipped(doubts.chosen_confidence(table.values, chosen), clip)
+        else:
+            claim = doubts.of_second(table, chosen.astype(bool)) if second else doubts.of_columns(table, chosen)
         return cls._made(
             truth_codes == chosen,
             claim,
@@ -178,7 +183,7 @@ class Predictions:
         '4.2e-18'
         """
         truth = as_labels("y_true", y_true)
-        table = as_numbers("logits", logits, dimensions=2)
+        table = as_numbers("logits", logits, dimensions=2, fractions=False)
         count = _class_count("logits", table.values, truth)
         names, truth_codes = _coded(truth, labels, count)
         wide = table.values.astype(np.float64)
@@ -218,8 +223,15 @@ class Predictions:
 
         Name ``truth``, ``predicted`` and ``confidence`` (or ``doubt``); or ``correct`` and ``confidence``; or ``truth``
         and ``probabilities``, which is a list column, a column of P(second label), a list of columns, or the prefix of
-        their names; where those names (less the prefix) are the labels, they say which column is whose. When nothing
-        is named, columns called like these arguments are taken.
+        their names; where those names (less what they share) are the labels, they say which column is whose. When
+        nothing is named, columns called like these arguments are taken.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"label": ["dog", "cat"], "p_dog": [0.9, 0.4], "p_cat": [0.1, 0.6]})
+        >>> Predictions.from_frame(frame, truth="label", probabilities="p_")
+        Predictions(2 rows, 2 classes, accuracy 100.0%)
         """
         named = {
             "truth": truth,
@@ -231,20 +243,22 @@ class Predictions:
             "weight": weight,
         }
         columns = FrameColumns(frame, named)
+        try:
+            return cls._from_columns(columns, labels, floor)
+        except InvalidPredictions as error:
+            raise InvalidPredictions(columns.renamed(str(error))) from error
+
+    @classmethod
+    def _from_columns(cls, columns: FrameColumns, labels: Any, floor: float | None) -> Predictions:
         common = {"sample_weight": columns.get("weight"), "floor": floor}
         if columns.has("probabilities"):
             columns.refuse("probabilities", "confidence", "doubt", "correct")
-            truth_column = columns.need("truth")
+            truth = columns.need("truth")
             values, names = columns.probabilities()
             if labels is None and names is not None:
-                labels = labels_in_names(as_labels("y_true", truth_column), names)
-            return cls.from_probabilities(
-                truth_column,
-                values,
-                labels=labels,
-                y_pred=columns.get("predicted"),
-                **common,
-            )
+                labels = labels_in_names(as_labels("y_true", truth), names)
+            y_pred = columns.get("predicted")
+            return cls.from_probabilities(truth, values, labels=labels, y_pred=y_pred, **common)
         if labels is not None:
             raise InvalidPredictions("labels= says what the columns of probabilities stand for; name probabilities=.")
         claim = {"confidence": columns.get("confidence"), "doubt": columns.get("doubt")}
@@ -306,29 +320,38 @@ class Predictions:
 
     @cached_property
     def rounded(self) -> int:
-        """How many confidences are a narrow float type's 1, with a doubt set by convention."""
-        return 0 if self._rounded is None else int(np.count_nonzero(self._rounded))
+        """How many confidences that count are a narrow float type's 1, with a doubt set by convention."""
+        if self._rounded is None:
+            return 0
+        return int(np.count_nonzero(self._rounded if self._weight is None else self._rounded & (self._weight > 0)))
 
     @property
     def _is_certain(self) -> npt.NDArray[np.bool_]:
         certain: npt.NDArray[np.bool_] = self.confidence == 1 if self._doubt is None else self._doubt == 0
         return certain if self._weight is None else certain & (self._weight > 0)
 
-    @cached_property
-    def truth_codes(self) -> npt.NDArray[np.intp]:
-        """The position of each true label in ``labels``."""
-        return self._codes("truth")
+    @property
+    def stores_doubt(self) -> bool:
+        """Whether doubt is stored, or 1 - confidence."""
+        return self._doubt is not None
 
-    @cached_property
-    def predicted_codes(self) -> npt.NDArray[np.intp]:
-        """The position of each predicted label in ``labels``."""
-        return self._codes("predicted")
+    def truth_codes(self, rows: slice) -> npt.NDArray[np.intp]:
+        """The position in ``labels`` of the true label of some rows."""
+        return self._codes("truth", rows)
 
-    def _codes(self, column: str) -> npt.NDArray[np.intp]:
+    def predicted_codes(self, rows: slice) -> npt.NDArray[np.intp]:
+        """The position in ``labels`` of the predicted label of some rows."""
+        return self._codes("predicted", rows)
+
+    def _codes(self, column: str, rows: slice) -> npt.NDArray[np.intp]:
         values, labels = getattr(self, column), self.labels
         assert values is not None
         assert labels is not None
-        return encode(column, values, labels)
+        return encode(column, values[rows], labels)
+
+    def confidence_of(self, rows: slice) -> npt.NDArray[np.float64]:
+        """The confidence of some rows, as float64."""
+        return self.confidence[rows].astype(np.float64, copy=False)
 
     def doubt_of(self, rows: slice) -> npt.NDArray[np.float64]:
         """The doubt of some rows, computed on the spot where it is not stored."""
@@ -374,8 +397,9 @@ class Predictions:
 
     def __repr__(self) -> str:
         classes = "" if self.labels is None else f", {len(self.labels)} classes"
-        accuracy = float(np.average(self.correct, weights=self._weight))
-        return f"Predictions({len(self):,} rows{classes}, accuracy {accuracy:.1%})"
+        weight = self.weight
+        accuracy = f", accuracy {float(weight @ self.correct / weight.sum()):.1%}" if weight.any() else ""
+        return f"Predictions({len(self):,} rows{classes}{accuracy})"
 
 
 def as_predictions(
@@ -426,20 +450,22 @@ def _claim(confidence: Any, doubt: Any, floor: float | None, rows: int) -> doubt
 def _checked_floor(floor: float | None) -> float | None:
     if floor is None:
         return None
-    if isinstance(floor, bool) or not isinstance(floor, int | float | np.number) or not 0 < floor < 0.5:
+    if isinstance(floor, bool) or not isinstance(floor, numbers.Real) or not (1 - floor < 1 and floor < 0.5):
         raise InvalidPredictions(
-            f"floor is {floor!r}; it should be a small number above 0 and below 0.5, such as 1e-8."
+            f"floor is {floor!r}; it should be a small number, above 1.2e-16 and below 0.5, such as 1e-8."
         )
     return float(floor)
 
 
 def _as_outcome(correct: Any) -> npt.NDArray[np.bool_]:
+    if isinstance(correct, list | tuple):
+        correct = np.fromiter(correct, dtype=object, count=len(correct))
     values = as_column("correct", correct)
     if values.dtype == object:
         for row, value in enumerate(values):
             if is_missing(value):
                 refuse_null("correct", row, value)
-        if all(isinstance(value, bool | np.bool_ | int | float) for value in values):
+        if all(isinstance(value, bool | np.bool_ | int | np.integer | float | np.floating) for value in values):
             values = values.astype(np.float64)
     if values.dtype.kind == "b":
         return values
@@ -451,8 +477,10 @@ def _as_outcome(correct: Any) -> npt.NDArray[np.bool_]:
                 refuse_null("correct", row, "nan")
             raise InvalidPredictions(f"correct[{row}] is {values[row].item()!r}; it should be true or false, 1 or 0.")
         return values.astype(bool)
-    first = values[0] if values.size else None
-    raise InvalidPredictions(f"correct[0] is {first!r} (type {values.dtype}); it should be true or false, 1 or 0.")
+    for row, value in enumerate(values.tolist()):
+        if not isinstance(value, bool | int | float):
+            raise InvalidPredictions(f"correct[{row}] is {value!r}; it should be true or false, 1 or 0.")
+    raise InvalidPredictions(f"correct is of type {values.dtype}; it should hold true or false, 1 or 0.")
 
 
 def _class_count(name: str, values: Array, truth: Array) -> int:

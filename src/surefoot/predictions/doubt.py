@@ -19,6 +19,7 @@ SMALLEST = float(np.finfo(np.float64).tiny)
 
 _ROUNDED_HALF_STEPS = 16
 _NEAR_STEPS = 100
+_FARTHEST = 1e300
 
 
 @dataclass(frozen=True)
@@ -70,8 +71,9 @@ def raised(doubt: Array) -> Floats:
     return np.where(tiny, SMALLEST, wide) if tiny.any() else wide
 
 
-def of_columns(probabilities: Array, chosen: npt.NDArray[np.intp]) -> Claim:
+def of_columns(table: Numbers, chosen: npt.NDArray[np.intp]) -> Claim:
     """The chosen column of each row is its confidence; the sum of the others its doubt."""
+    probabilities = table.values
     rows = np.arange(len(chosen))
     confidence = probabilities[rows, chosen]
     doubt = np.empty(len(chosen))
@@ -80,7 +82,22 @@ def of_columns(probabilities: Array, chosen: npt.NDArray[np.intp]) -> Claim:
         others = probabilities[block].astype(np.float64)
         others[np.arange(len(others)), chosen[block]] = 0
         doubt[block] = others.sum(axis=1)
+    certain = int(np.count_nonzero(doubt == 0))
+    if certain and table.is_narrow:
+        _warn(
+            f"{certain:,} of {len(doubt):,} rows of {table.float_type} probabilities leave exactly nothing for the "
+            "other classes, and are taken for claims of certainty. If that is rounding (some models return 1 - p), "
+            "give logits, the one column of P(second label), or floor="
+        )
     return Claim(confidence, raised(np.minimum(doubt, 1)))
+
+
+def chosen_confidence(probabilities: Array, chosen: npt.NDArray[np.intp]) -> Floats:
+    """The probability of the chosen class: of a column for each, or of P(second label)."""
+    if probabilities.ndim == 2:
+        return probabilities[np.arange(len(chosen)), chosen].astype(np.float64)
+    wide = probabilities.astype(np.float64)
+    return np.where(chosen == 1, wide, 1 - wide)
 
 
 def of_second(probability: Numbers, second: npt.NDArray[np.bool_]) -> Claim:
@@ -106,7 +123,14 @@ def log_odds(logits: Floats) -> Floats:
     """For each class, its logit less the log-sum-exp of the other classes' logits."""
     rows, classes = logits.shape
     odds = np.empty((rows, classes))
-    for start in range(0, rows, 1 << 12):
+    with np.errstate(over="ignore", invalid="ignore"):
+        _fill_log_odds(logits, odds)
+    # differences of logits beyond the range of float64
+    return np.clip(odds, -_FARTHEST, _FARTHEST, out=odds)
+
+
+def _fill_log_odds(logits: Floats, odds: Floats) -> None:
+    for start in range(0, len(logits), 1 << 12):
         block = logits[start : start + (1 << 12)]
         order = np.argmax(block, axis=1)
         at = np.arange(len(block))
@@ -120,11 +144,9 @@ def log_odds(logits: Floats) -> Floats:
         # for any other class, what it adds to the whole is at most half: the difference is well conditioned
         share = np.exp(block - everything[:, None])
         share[at, order] = 0
-        with np.errstate(invalid="ignore"):
-            values = block - everything[:, None] - np.log1p(-share)
+        values = block - everything[:, None] - np.log1p(-share)
         values[at, order] = top - top_others
         odds[start : start + (1 << 12)] = values
-    return odds
 
 
 def expit(x: Floats) -> Floats:
@@ -152,8 +174,11 @@ def _warn_if_near_one(name: str, confidence: Numbers, at_one: npt.NDArray[np.boo
             f"{near:,} of {len(at_one):,} values of {name} lie within {_NEAR_STEPS} {confidence.float_type} steps of "
             "1, so their doubt has lost its digits"
         )
-    message = f"{'; '.join(said)}. Logits keep them: Predictions.from_logits, or give doubt=."
-    warnings.warn(message, RoundedConfidenceWarning, stacklevel=_caller_depth())
+    _warn(f"{'; '.join(said)}. Logits keep them: Predictions.from_logits, or give doubt=")
+
+
+def _warn(message: str) -> None:
+    warnings.warn(f"{message}.", RoundedConfidenceWarning, stacklevel=_caller_depth())
 
 
 def _caller_depth() -> int:

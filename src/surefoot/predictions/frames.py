@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from surefoot.errors import InvalidPredictions
-from surefoot.predictions.columns import Array, as_array, as_column, rectangle
+from surefoot.predictions.columns import Array, as_array, rectangle, side_by_side
 
 
 class FrameColumns:
@@ -17,22 +19,20 @@ class FrameColumns:
     def __init__(self, frame: Any, named: Mapping[str, str | list[str] | None]) -> None:
         import narwhals as nw
 
-        try:
-            opened = nw.from_native(frame)
-        except TypeError:
-            raise InvalidPredictions(
-                f"frame is a {type(frame).__name__}; give a pandas, Polars or PyArrow dataframe, or use another door."
-            ) from None
+        opened = open_frame(frame)
         if isinstance(opened, nw.LazyFrame):
             raise InvalidPredictions("frame is lazy; collect it first (push-down is not built yet).")
         self._frame = opened
-        self._columns: list[str] = opened.columns
+        self._columns: list[Any] = opened.columns
         taken = dict(named)
-        if not any(value is not None for value in named.values()):
-            taken = {role: role if role in self._columns else None for role in named}
-            if taken["probabilities"] or taken["correct"]:
-                spare = ("confidence", "doubt", "correct") if taken["probabilities"] else ("truth", "predicted")
-                taken.update(dict.fromkeys(spare))
+        if not any(value is not None for role, value in named.items() if role != "weight"):
+            taken = {role: named[role] or (role if role in self._columns else None) for role in named}
+            if taken.get("probabilities"):
+                taken.update(dict.fromkeys(("confidence", "doubt", "correct")))
+            elif taken.get("truth") and taken.get("predicted"):
+                taken["correct"] = None
+            elif taken.get("correct"):
+                taken.update(dict.fromkeys(("truth", "predicted")))
         self._named = taken
 
     def has(self, role: str) -> bool:
@@ -52,7 +52,8 @@ class FrameColumns:
     def need(self, role: str) -> Any:
         """The column that plays a role; raise if none was named."""
         if not self.has(role):
-            raise InvalidPredictions(f"{role}= is missing: name the column; the frame has {self._listed()}.")
+            or_else = " (or probabilities=)" if role == "predicted" else ""
+            raise InvalidPredictions(f"{role}={or_else} is missing: name the column; the frame has {self._listed()}.")
         return self.get(role)
 
     def probabilities(self) -> tuple[Array, list[str] | None]:
@@ -62,41 +63,61 @@ class FrameColumns:
             values = as_array("probabilities", self._column("probabilities", named))
             return (rectangle("probabilities", list(values)) if values.dtype == object else values), None
         prefix = named if isinstance(named, str) else ""
-        names = self._with_prefix(named) if isinstance(named, str) else list(named or ())
+        if not isinstance(named, str | list | tuple):
+            raise InvalidPredictions(f"probabilities={named!r}; give a column, a list of columns, or a prefix.")
+        names = self._with_prefix(named) if isinstance(named, str) else list(named)
         if len(names) < 2:
-            raise InvalidPredictions(
-                f"probabilities={named!r} is no column, and says {len(names)} column(s); the frame has "
-                f"{self._listed()}."
-            )
-        columns = [as_column(f"probabilities {name!r}", self._column("probabilities", name)) for name in names]
-        return np.stack(columns, axis=1), [str(name)[len(prefix) :] for name in names]
+            what = "is no column, and the prefix of" if isinstance(named, str) else "names"
+            count = "one column" if names else "none"
+            raise InvalidPredictions(f"probabilities={named!r} {what} {count}; the frame has {self._listed()}.")
+        table = side_by_side("probabilities", [self._column("probabilities", name) for name in names])
+        return table, [str(name)[len(prefix) :] for name in names]
+
+    def renamed(self, message: str) -> str:
+        """An error of another door, with the frame's own names for what it speaks of."""
+        roles = {"y_true": "truth", "y_pred": "predicted", "sample_weight": "weight"}
+        for argument in ("y_true", "y_pred", "confidence", "doubt", "correct", "sample_weight", "probabilities"):
+            column = self._named.get(roles.get(argument, argument))
+            if isinstance(column, str):
+                message = re.sub(rf"\b{argument}\[", lambda _, c=column: f"column {c!r}[", message)  # type: ignore[misc]
+        return message
 
     def _with_prefix(self, prefix: str) -> list[str]:
         """The columns of that prefix which play no other role."""
         others = {name for role, name in self._named.items() if role != "probabilities" and isinstance(name, str)}
-        return [column for column in self._columns if column.startswith(prefix) and column not in others]
+        return [column for column in self._columns if str(column).startswith(prefix) and column not in others]
 
     def _column(self, role: str, name: Any) -> Any:
-        if not isinstance(name, str) or name not in self._columns:
+        if name not in self._columns:
             raise InvalidPredictions(f"{role}={name!r} is no column of the frame, which has {self._listed()}.")
-        return self._frame[name].to_native()
+        return dict(zip(self._columns, self._frame.iter_columns(), strict=True))[name].to_native()
 
     def _listed(self) -> str:
         names = [repr(column) for column in self._columns]
         return ", ".join(names[:12]) + (", …" if len(names) > 12 else "") if names else "no columns"
 
 
-def is_frame(given: Any) -> bool:
-    """Whether this is a dataframe that Narwhals reads."""
-    if isinstance(given, list | tuple | np.ndarray):
-        return False
+def open_frame(frame: Any) -> Any:
+    """The dataframe as Narwhals sees it."""
     import narwhals as nw
 
+    if type(frame).__name__ == "RecordBatch":
+        frame = sys.modules["pyarrow"].Table.from_batches([frame])
     try:
-        nw.from_native(given)
+        return nw.from_native(frame)
     except TypeError:
-        return False
-    return True
+        raise InvalidPredictions(
+            f"frame is a {type(frame).__name__}; give a pandas, Polars or PyArrow dataframe, or use another door."
+        ) from None
+    except Exception as error:  # such as two columns of one name, each package in its own words
+        raise InvalidPredictions(f"frame cannot be read: {error}.") from error
+
+
+def is_frame(given: Any) -> bool:
+    """Whether this is a dataframe that Narwhals reads."""
+    if isinstance(given, list | tuple | np.ndarray) or not hasattr(given, "columns"):
+        return type(given).__name__ in ("RecordBatch", "Table")
+    return not type(given).__module__.startswith("surefoot")
 
 
 def frame_column(frame: Any, name: str) -> Any:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import math
+import os
+import re
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +17,7 @@ Label = bool | int | str
 Kind = Literal["booleans", "integers", "strings"]
 
 _LARGEST_WHOLE_FLOAT = 2.0**53
+_BLOCK = 1 << 20
 
 
 def kind_of(values: Array) -> Kind:
@@ -35,7 +39,7 @@ def as_labels(name: str, given: Any) -> Array:
         return _as_signed(name, values)
     if values.dtype.kind == "f":
         return _whole(name, values)
-    first = f"{name}[0] is {values[0]!r}, of" if values.size else "it is of"
+    first = f"{name}[0] is {values[:1].tolist()[0]!r}, of" if values.size else "it is of"
     way_out = "decode bytes to text" if values.dtype.kind == "S" else "convert it"
     raise InvalidPredictions(f"{name} must hold booleans, integers or strings; {first} type {values.dtype}: {way_out}.")
 
@@ -52,8 +56,12 @@ def check_same_kind(name: str, values: Array, other_name: str, other: Array) -> 
 
 def distinct(*columns: Array) -> tuple[Label, ...]:
     """The labels that occur, sorted, as Python values."""
-    found = columns[0] if len(columns) == 1 else np.concatenate([np.unique(column) for column in columns])
-    return tuple(np.unique(found).tolist())
+    # block by block, so that no copy of a long column is sorted
+    blocks = [column[start : start + _BLOCK] for column in columns for start in range(0, len(column), _BLOCK)]
+    found: set[Label] = set()
+    for block in blocks:
+        found.update(np.unique(block).tolist())
+    return tuple(sorted(found))
 
 
 def encode(name: str, values: Array, labels: tuple[Label, ...]) -> npt.NDArray[np.intp]:
@@ -91,21 +99,44 @@ def default_labels(truth: Array, count: int) -> tuple[Label, ...]:
 
 
 def labels_in_names(truth: Array, names: list[str]) -> tuple[Label, ...] | None:
-    """The labels that columns are named after, if the names cover every label that occurs; else None."""
-    kind = kind_of(truth)
-    if kind == "integers" and all(name.lstrip("-").isdecimal() for name in names):
-        labels: tuple[Label, ...] = tuple(int(name) for name in names)
-    elif kind == "strings":
-        labels = tuple(names)
-    else:
-        return None
-    return labels if set(distinct(truth)) <= set(labels) and len(set(labels)) == len(labels) else None
+    """The labels that columns are named after, less what all names begin with; None if the names are no labels.
+
+    Raise if they are the labels of some rows and not of others: then an order would be guessed, and wrongly.
+    """
+    found = distinct(truth)
+    common = os.path.commonprefix(names)  # noqa: RUF071 (characters are meant)
+    for shared in dict.fromkeys((0, len(common), common.rfind("_") + 1)):
+        labels = _read_names([name[shared:] for name in names], kind_of(truth))
+        if labels is None:
+            continue
+        if set(found) <= set(labels) and len(set(labels)) == len(labels):
+            return labels
+        folded = {str(label).casefold() for label in labels}
+        uncovered = [label for label in found if label not in labels]
+        if len(uncovered) < len(found) or any(str(label).casefold() in folded for label in found):
+            raise InvalidPredictions(
+                f"y_true holds {uncovered[0]!r}, but the columns of probabilities are named after {shown(labels)}; "
+                "say what they stand for with labels=."
+            )
+    return None
+
+
+def _read_names(names: list[str], kind: Kind) -> tuple[Label, ...] | None:
+    if kind == "strings":
+        return tuple(names)
+    if kind == "booleans":
+        said = [{"true": True, "false": False}.get(name.casefold()) for name in names]
+        return None if None in said else tuple(bool(value) for value in said)
+    whole = [re.fullmatch(r"(-?\d{1,18})(\.0+)?", name) for name in names]
+    return tuple(int(match[1]) for match in whole if match) if all(whole) else None
 
 
 def given_labels(labels: Any, truth: Array, count: int | None) -> tuple[Label, ...]:
     """The caller's ``labels``, checked: one for each column, no two alike, of the kind of the truth."""
     values = as_labels("labels", list(labels) if isinstance(labels, range) else labels)
     listed = tuple(values.tolist())
+    if not listed:
+        raise InvalidPredictions("labels is empty; name at least one class.")
     if count is not None and len(listed) != count:
         raise InvalidPredictions(
             f"labels names {len(listed)} classes {shown(listed)}, but probabilities are for {count}."
@@ -147,7 +178,7 @@ def _from_objects(name: str, values: Array) -> Array:
     if kind == "booleans":
         return values.astype(bool)
     try:
-        return _whole(name, values.astype(np.float64)) if _any_float(values) else values.astype(np.int64)
+        return np.array([_whole_number(name, row, value) for row, value in enumerate(values)], dtype=np.int64)
     except OverflowError:
         row = next(i for i, value in enumerate(values) if not -(2**63) <= value < 2**63)
         raise InvalidPredictions(
@@ -155,8 +186,20 @@ def _from_objects(name: str, values: Array) -> Array:
         ) from None
 
 
-def _any_float(values: Array) -> bool:
-    return any(isinstance(value, float | np.floating) for value in values)
+def _whole_number(name: str, row: int, value: Any) -> int:
+    """An integer, or a float that is one."""
+    if isinstance(value, int | np.integer):
+        return int(value)
+    if value != math.floor(value) or abs(value) > _LARGEST_WHOLE_FLOAT:
+        _refuse_float(name, row, value)
+    return int(value)
+
+
+def _refuse_float(name: str, row: int, value: Any) -> NoReturn:
+    raise InvalidPredictions(
+        f"{name}[{row}] is {float(value)!r}, which is no label; labels are booleans, integers or strings. "
+        "If these are probabilities, use Predictions.from_probabilities."
+    )
 
 
 def _object_kind(name: str, row: int, value: Any) -> Kind:
@@ -181,10 +224,7 @@ def _whole(name: str, values: Array) -> Array:
     broken = (wide != np.floor(wide)) | (np.abs(wide) > _LARGEST_WHOLE_FLOAT)
     if broken.any():
         row = first_row(broken)[0]
-        raise InvalidPredictions(
-            f"{name}[{row}] is {float(values[row])!r}, which is no label; labels are booleans, integers or strings. "
-            "If these are probabilities, use Predictions.from_probabilities."
-        )
+        _refuse_float(name, row, values[row])
     return wide.astype(np.int64)
 
 

@@ -28,8 +28,14 @@ def count(value: float) -> str:
 
 
 def whole(value: float) -> str:
-    """A count in running text, rounded to whole numbers unless it would vanish."""
-    return f"{round(value):,}" if value >= 0.95 or value == 0 else significant(value, 1)
+    """A count in running text: whole numbers from 10 on, two digits below."""
+    return f"{round(value):,}" if value >= 9.95 or value == round(value) else significant(value, 2)
+
+
+def counted(number: float, noun: str) -> str:
+    """A count with its noun: 1 row, 2 rows."""
+    text = whole(number)
+    return f"{text} {noun}" if text == "1" else f"{text} {noun}{'es' if noun.endswith('s') else 's'}"
 
 
 def percent(value: float) -> str:
@@ -64,5 +70,5 @@ def factor(seen: float, stated: float) -> str:
     """How many times as many, in two digits: ×33, ×6.3."""
     if not stated or not seen:
         return ""
-    ratio = seen / stated
-    return f"×{significant(ratio, 2)}"
+    text = significant(seen / stated, 2)
+    return "" if text == "1.0" else f"×{text}"

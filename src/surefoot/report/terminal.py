@@ -9,7 +9,17 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from surefoot.report.numbers import claimed, count, factor, percent, probability, signed_percent, significant, whole
+from surefoot.report.numbers import (
+    claimed,
+    count,
+    counted,
+    factor,
+    percent,
+    probability,
+    signed_percent,
+    significant,
+    whole,
+)
 
 if TYPE_CHECKING:
     from surefoot.assessment import Assessment, Band, Slice
@@ -24,7 +34,11 @@ _VERDICTS = {
         "Nothing here says the confidences are too high.",
     ),
 }
-_PLAIN = str.maketrans({"▼": "v", "▲": "^", "→": "->", "×": "x", "−": "-", "∞": "inf", "—": "-", "σ": "sigma"})
+_MARKS: dict[str | None, str] = {"overconfident": "▼", "underconfident": "▲"}
+_PLAIN = str.maketrans(
+    {"▼": "v", "▲": "^", "→": "->", "×": "x", "−": "-", "∞": "inf", "—": "-", "σ": "sigma", "…": "..."}
+)
+_FEW_ROWS = 30
 
 
 def render(a: Assessment) -> str:
@@ -40,33 +54,29 @@ def _shows_symbols() -> bool:
 
 
 def _read(a: Assessment) -> Iterator[str]:
-    classes = "" if a.classes is None else f", {a.classes:,} classes"
-    yield f"{a.risk.n:,} rows{classes}"
+    classes = "" if a.classes is None else f", {counted(a.classes, 'class')}"
+    weights = "" if a.weight == a.risk.n else f"; counted by weights that add up to {significant(a.weight)}"
+    yield f"{counted(a.risk.n, 'row')}{classes}{weights}"
 
 
 def _verdict(a: Assessment) -> Iterator[str]:
     word, sentence = _VERDICTS[a.verdict]
     if a.risk.certain_wrong:
-        rows = "1 row" if a.risk.certain_wrong == 1 else f"{a.risk.certain_wrong:,} rows"
+        rows = counted(a.risk.certain_wrong, "row")
         sentence = f"{rows} claimed certainty and {'was' if rows == '1 row' else 'were'} wrong: CSR is infinite."
     yield f"{word}   {sentence}"
 
 
 def _sentence(a: Assessment) -> Iterator[str]:
-    said = f"The model allowed for {_mistakes(a.stated)} and made {whole(a.seen)}."
+    said = f"The model allowed for {counted(a.stated, 'mistake')} and made {whole(a.seen)}."
     sure = [band for band in a.bands if band.below <= 0.01]
     rows, stated, seen = (sum(getattr(band, name) for band in sure) for name in ("rows", "stated", "seen"))
     if a.verdict == "overconfident" and stated and seen > stated:
         said += (
-            f" On the {whole(rows)} rows it was more than 99% sure of, it allowed for {whole(stated)} and made "
+            f" On the {counted(rows, 'row')} it was more than 99% sure of, it allowed for {whole(stated)} and made "
             f"{whole(seen)}: {significant(seen / stated, 2)} times as many."
         )
     yield from textwrap.wrap(said, _WIDTH)
-
-
-def _mistakes(stated: float) -> str:
-    text = whole(stated)
-    return f"{text} mistake" if text == "1" else f"{text} mistakes"
 
 
 def _risk(a: Assessment) -> Iterator[str]:
@@ -75,7 +85,8 @@ def _risk(a: Assessment) -> Iterator[str]:
     yield _line(
         "z", significant(a.risk.z), f"σ {significant(a.risk.sigma)}; the paper's normal law, rough near certainty"
     )
-    yield _line("P_risk", probability(a.risk.p_risk), "0% by convention while CSR is at most 1")
+    meaning = "the same law's chance that this is no accident" if a.risk.csr > 1 else "0 by convention up to CSR 1"
+    yield _line("P_risk", probability(a.risk.p_risk), meaning)
 
 
 def _value(a: Assessment) -> Iterator[str]:
@@ -96,7 +107,9 @@ def _area(value: float) -> str:
 
 
 def _line(name: str, value: str, rest: str) -> str:
-    return f"  {name:<13}{value:>8}   {rest}"
+    # put into plain characters before it is aligned: some become longer
+    shown = value if _shows_symbols() else value.translate(_PLAIN)
+    return f"  {name:<13}{shown:>8}   {rest}"
 
 
 def _where(a: Assessment) -> Iterator[str]:
@@ -106,7 +119,7 @@ def _where(a: Assessment) -> Iterator[str]:
     yield f"  {'claimed confidence':<22}{'rows':>9}    mistakes stated{'seen':>9}"
     for band in a.bands:
         times = factor(band.seen, band.stated) if a.verdict == "overconfident" and band.seen > band.stated else ""
-        line = f"  {_claims(band):<22}{whole(band.rows):>9}{_stated(band.stated):>19}{count(band.seen):>9}    {times}"
+        line = f"  {_claims(band):<22}{whole(band.rows):>9}{whole(band.stated):>19}{count(band.seen):>9}    {times}"
         yield line.rstrip()
 
 
@@ -118,10 +131,6 @@ def _claims(band: Band) -> str:
     return f"{claimed(1 - band.below)} to {claimed(1 - band.least)}"
 
 
-def _stated(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 0.05 or value == 0 else significant(value, 1)
-
-
 def _slices(a: Assessment) -> Iterator[str]:
     if not a.slices:
         return
@@ -130,11 +139,13 @@ def _slices(a: Assessment) -> Iterator[str]:
     else:
         over = sum(part.verdict == "overconfident" for part in a.slices)
         yield f"Slices by {a.by}: {over:,} of {len(a.slices):,} overconfident"
-    worst = sorted(a.slices, key=_badness)
-    for part in worst[:_SHOWN_SLICES]:
-        yield f"  {_shortened(str(part.value)):<15} {_slice_numbers(part)}"
-    if len(worst) > _SHOWN_SLICES:
-        yield f"  {len(worst) - _SHOWN_SLICES} more in .slices"
+    worst = sorted(a.slices, key=_badness)[:_SHOWN_SLICES]
+    names = [_shortened(str(part.value)) for part in worst]
+    width = max(map(len, names))
+    for name, part in zip(names, worst, strict=True):
+        yield f"  {_MARKS.get(part.verdict, ' ')} {name:<{width}} {_slice_numbers(part)}"
+    if len(a.slices) > len(worst):
+        yield f"    {len(a.slices) - len(worst):,} more in .slices"
 
 
 def _badness(part: Slice) -> Any:
@@ -142,8 +153,9 @@ def _badness(part: Slice) -> Any:
 
 
 def _slice_numbers(part: Slice) -> str:
-    mistakes = f"{whole(part.stated)} → {whole(part.seen)} mistakes"
-    return f"{mistakes:<24} CSR {significant(part.risk.csr):<9} accuracy {percent(part.metrics['accuracy'])}"
+    mistakes = f"{whole(part.stated)} → {counted(part.seen, 'mistake')}"
+    rows = counted(part.risk.n, "row")
+    return f"{rows:>13}   {mistakes:<22} CSR {significant(part.risk.csr)}"
 
 
 def _shortened(name: str) -> str:
@@ -162,13 +174,12 @@ def _notes(a: Assessment) -> Iterator[str]:
         )
     if risk.certain and not risk.certain_wrong:
         said.append(f"{risk.certain:,} of {risk.n:,} rows claim certainty and are right; CSR leaves them out.")
-    said.extend(
-        f"{name} {reason}."
-        for name, reason in a.reasons.items()
-        if name in ("csr", "cw_accuracy", "auc") and name in a.metrics
-    )
-    if any(bound >= 5e-5 for bound in a.bounds.values()):
-        name, bound = max(a.bounds.items(), key=lambda item: item[1])
-        said.append(f"{name} is read from a tally and may be off by {significant(bound, 1)}.")
+    shown = ("csr", "cw_accuracy", "auc", "cw_auc")
+    said.extend(f"{name}: {a.reasons[name]}." for name in shown if name in a.metrics and name in a.reasons)
+    if risk.n < _FEW_ROWS:
+        said.append(f"{counted(risk.n, 'row')}: too few for the normal law, and for any verdict to weigh much.")
+    off = max(a.bounds.get("auc", 0.0), a.bounds.get("cw_auc", 0.0))
+    if off >= 5e-5:
+        said.append(f"AUC and cwAUC are read from a tally and may be off by {significant(off, 1)}.")
     for note in said:
         yield from textwrap.wrap(f"note: {note}", _WIDTH, subsequent_indent="      ")

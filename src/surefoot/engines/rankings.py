@@ -1,0 +1,128 @@
+"""The totals under each score of each class, found a class at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+
+from surefoot.engines import kernel_cache
+from surefoot.engines.kernels import Shape, ranking_source
+from surefoot.engines.rows import COMPILE_FROM, OPERATIONS, RUN_FROM, columns, kernel_columns
+from surefoot.engines.threads import in_parallel, workers
+from surefoot.expressions import evaluate
+from surefoot.keys import FARTHEST_LOG_ODDS, HALF, Codes, ordered_bits, score_steps
+from surefoot.predictions import Predictions
+from surefoot.tallies import Floats, Sums, Table, Term
+
+Result = TypeVar("Result")
+
+#: Rows from which one class is worth several threads.
+_SPLIT_FROM = 200_000
+
+
+@dataclass(frozen=True)
+class ClassScores:
+    """Tables of scores, made when asked for, so that those of many classes never lie in memory together."""
+
+    predictions: Predictions
+    terms: list[Term]
+
+    def holds(self, term: str) -> bool:
+        return any(term == own.name for own in self.terms)
+
+    def of_class(self, label: int) -> Table:
+        """The table of one class's distinct scores; its codes are their bits, so they rise with the score."""
+        assert self.predictions.labels is not None
+        codes = ordered_bits(self.predictions.ranking_scores(label))
+        work = len(codes) * len(self.predictions.labels)
+        return self._compiled(codes, label, work) or self._sorted(codes, label)
+
+    def of_classes(self, labels: Sequence[int], read: Callable[[Table], Result]) -> list[Result]:
+        """What ``read`` makes of the table of each class, several classes at a time."""
+        return in_parallel([partial(self._read, label, read) for label in labels])
+
+    def _read(self, label: int, read: Callable[[Table], Result]) -> Result:
+        return read(self.of_class(label))
+
+    def _compiled(self, codes: Codes, label: int, work: int) -> Table | None:
+        """The table from a compiled sort, or None where NumPy is the better way."""
+        arrays = kernel_columns(self.predictions) if work >= RUN_FROM and len(codes) < 1 << 32 else None
+        if arrays is None:
+            return None
+        source = ranking_source(self.terms, Shape(self.predictions.stores_doubt, self.predictions.is_weighted))
+        if work < COMPILE_FROM and not kernel_cache.is_loaded(source):
+            return None
+        kernel: Any = kernel_cache.compiled(source)
+        if kernel is None:
+            return None
+        positive = (self.predictions.truth_codes(slice(None)) == label).view(np.uint8)
+        parts = in_parallel([partial(kernel, codes, *ends, positive, *arrays) for ends in _ranges(codes)])
+        totals = np.concatenate([part[1] for part in parts], axis=1)
+        zeros = np.zeros(totals.shape[1])
+        found = np.concatenate([part[0] for part in parts])
+        return Table(found, {term.name: Sums(totals[i], zeros) for i, term in enumerate(self.terms)})
+
+    def _sorted(self, codes: Codes, label: int) -> Table:
+        order = np.argsort(codes, kind="stable")
+        codes = codes[order]
+        starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
+        totals = {}
+        for name, values in self._values(label).items():
+            values = values[order]
+            high = np.add.reduceat(values, starts) if len(starts) < len(values) else values
+            totals[name] = Sums(high, np.zeros(len(high)))
+        return Table(codes[starts], totals)
+
+    def in_cells(self) -> Table:
+        """The table of all classes, with scores rounded to cells of log-odds."""
+        assert self.predictions.labels is not None
+        count = len(self.predictions.labels)
+        steps = score_steps(count)
+        parts = in_parallel([partial(self._class_in_cells, label, steps) for label in range(count)])
+        codes = np.concatenate([(np.int64(label) << HALF) | part.codes for label, part in enumerate(parts)])
+        totals = {
+            term.name: Sums(
+                np.concatenate([part.totals[term.name].high for part in parts]),
+                np.concatenate([part.totals[term.name].low for part in parts]),
+            )
+            for term in self.terms
+        }
+        return Table(codes, totals, steps)
+
+    def _class_in_cells(self, label: int, steps: int) -> Table:
+        farthest = FARTHEST_LOG_ODDS * steps
+        odds = self.predictions.score_log_odds(label)
+        cells = np.clip(np.floor(odds * steps), -farthest, farthest - 1).astype(np.int64) + farthest
+        codes, places = np.unique(cells, return_inverse=True)
+        totals = {}
+        for name, values in self._values(label).items():
+            high = np.bincount(places, values, len(codes)).astype(np.float64, copy=False)
+            totals[name] = Sums(high, np.zeros(len(high)))
+        return Table(codes, totals)
+
+    def _values(self, label: int) -> dict[str, Floats]:
+        """What each row adds to each term, for one class."""
+        positive = self.predictions.truth_codes(slice(None)) == label
+        row = {
+            **columns(self.predictions, slice(None)),
+            "positive": positive.astype(np.float64),
+            "negative": (~positive).astype(np.float64),
+        }
+        known: dict[int, Any] = {}
+        return {term.name: evaluate(term.traced, row.__getitem__, OPERATIONS, known) for term in self.terms}
+
+
+def _ranges(codes: Codes) -> list[tuple[int, int]]:
+    """Ranges of codes that hold about equally many rows, one for each thread."""
+    least, most = int(codes.min()), int(codes.max())
+    if len(codes) < _SPLIT_FROM:
+        return [(least, most)]
+    sample = np.sort(codes[:: max(1, len(codes) // 1000)])
+    cuts = {int(sample[i * len(sample) // workers()]) for i in range(1, workers())}
+    bounds = [least, *sorted(cut for cut in cuts if least < cut <= most), most + 1]
+    return [(start, stop - 1) for start, stop in pairwise(bounds)]

@@ -1,0 +1,51 @@
+"""A thread pool of our own, for work that holds no lock of Python's.
+
+Numba's own thread layers are not used: one of them kills a forked child, another aborts the process when two Python
+threads call at once.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+_NAME = "surefoot"
+_lock = threading.Lock()
+_pool: ThreadPoolExecutor | None = None
+
+
+def workers() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_parallel(jobs: Sequence[Callable[[], Result]]) -> list[Result]:
+    """Run the jobs side by side and return their results in order; the first error is raised."""
+    # a job that starts jobs runs them itself: waiting for a free thread from within one could wait forever
+    if len(jobs) == 1 or workers() == 1 or threading.current_thread().name.startswith(_NAME):
+        return [job() for job in jobs]
+    futures = [_threads().submit(job) for job in jobs]
+    return [future.result() for future in futures]
+
+
+def _threads() -> ThreadPoolExecutor:
+    global _pool
+    with _lock:
+        if _pool is None:
+            _pool = ThreadPoolExecutor(workers(), thread_name_prefix=_NAME)
+        return _pool
+
+
+def _forget_threads() -> None:
+    """A forked child has none of its parent's threads, and must not wait for a lock one of them held."""
+    global _lock, _pool
+    _lock, _pool = threading.Lock(), None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_threads)
