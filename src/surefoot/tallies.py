@@ -46,7 +46,7 @@ class Sums:
 
     @property
     def value(self) -> Floats:
-        return self.high + self.low
+        return self.high + self.low if self.low.any() else self.high
 
     def plus(self, high: Floats, low: Floats | float = 0.0) -> Sums:
         """Knuth's two-sum: the new total, and exactly what it lost, carried along."""

@@ -12,7 +12,6 @@ import os
 import stat
 import sys
 import threading
-from collections.abc import Callable
 from importlib.metadata import version
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -20,11 +19,12 @@ from typing import Any
 
 from surefoot.writing import write_whole
 
-Kernel = Callable[..., None]
+#: What the source calls ``run``: a compiled function, or several.
+Kernel = Any
 
 _log = logging.getLogger("surefoot")
 _lock = threading.Lock()
-_kernels: dict[str, Kernel | None] = {}
+_kernels: dict[str, Kernel] = {}
 
 
 def is_loaded(source: str) -> bool:
@@ -32,8 +32,8 @@ def is_loaded(source: str) -> bool:
     return _kernels.get(source) is not None
 
 
-def compiled(source: str) -> Kernel | None:
-    """The function ``run`` of this source, compiled; None where no folder for compiled code can be had."""
+def compiled(source: str) -> Kernel:
+    """The ``run`` of this source, compiled; None where no folder for compiled code can be had."""
     if source not in _kernels:
         with _lock:
             if source not in _kernels:
@@ -71,7 +71,7 @@ def _refused(why: str) -> None:
     _log.info("%s; NumPy does the work, more slowly", why)
 
 
-def _load(source: str) -> Kernel | None:
+def _load(source: str) -> Kernel:
     folder = cache_folder()
     if folder is None:
         return None
@@ -91,9 +91,7 @@ def _load(source: str) -> Kernel | None:
     # Numba finds a cached function again only by a module that can be imported by name
     sys.modules[name] = module
     spec.loader.exec_module(module)
-    run: Any = module.run
-    kernel: Kernel = run
-    return kernel
+    return module.run
 
 
 def _forget_lock() -> None:

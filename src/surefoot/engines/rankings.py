@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from surefoot.engines import kernel_cache
-from surefoot.engines.kernels import Shape, ranking_source
+from surefoot.engines.kernels import Shape
+from surefoot.engines.ranking_kernel import ranking_source
 from surefoot.engines.rows import COMPILE_FROM, OPERATIONS, RUN_FROM, columns, kernel_columns
 from surefoot.engines.threads import in_parallel, workers
 from surefoot.expressions import evaluate
@@ -21,8 +22,10 @@ from surefoot.tallies import Floats, Sums, Table, Term
 
 Result = TypeVar("Result")
 
-#: Rows from which one class is worth several threads.
-_SPLIT_FROM = 200_000
+#: Rows a bucket, so that sorting one stays in the cache.
+_BUCKET = 1 << 14
+#: Rows from which buckets are looked up by more bits.
+_MANY = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -60,12 +63,32 @@ class ClassScores:
         kernel: Any = kernel_cache.compiled(source)
         if kernel is None:
             return None
-        positive = (self.predictions.truth_codes(slice(None)) == label).view(np.uint8)
-        parts = in_parallel([partial(kernel, codes, *ends, positive, *arrays) for ends in _ranges(codes)])
-        totals = np.concatenate([part[1] for part in parts], axis=1)
-        zeros = np.zeros(totals.shape[1])
-        found = np.concatenate([part[0] for part in parts])
-        return Table(found, {term.name: Sums(totals[i], zeros) for i, term in enumerate(self.terms)})
+        count, place, add = kernel
+        least, shift, lookup, cuts, places, ends = _buckets(codes, count)
+        columns = [self.predictions.is_truly(label).view(np.uint8), *arrays]
+        keys, values = np.empty(len(codes), dtype=np.int64), np.empty((len(self.terms), len(codes)))
+        in_parallel(
+            [
+                partial(
+                    place, codes[rows], least, shift, lookup, own, *(column[rows] for column in columns), keys, values
+                )
+                for rows, own in zip(cuts, places, strict=True)
+            ]
+        )
+        # each thread takes neighbouring buckets that hold its share of the rows
+        shares = np.searchsorted(ends, np.linspace(0, len(codes), workers() + 1)[1:-1]).tolist()
+        groups = [ends[start : stop + 1] for start, stop in pairwise([0, *shares, len(ends) - 1]) if start < stop]
+        sizes = in_parallel([partial(add, keys, values, group) for group in groups])
+        if sum(sizes) == len(codes):
+            return self._as_table(keys, values)
+        kept = [slice(group[0], group[0] + size) for group, size in zip(groups, sizes, strict=True)]
+        return self._as_table(
+            np.concatenate([keys[part] for part in kept]), np.concatenate([values[:, part] for part in kept], axis=1)
+        )
+
+    def _as_table(self, codes: Codes, totals: Floats) -> Table:
+        zeros = np.zeros(len(codes))
+        return Table(codes, {term.name: Sums(totals[i], zeros) for i, term in enumerate(self.terms)})
 
     def _sorted(self, codes: Codes, label: int) -> Table:
         order = np.argsort(codes, kind="stable")
@@ -107,7 +130,7 @@ class ClassScores:
 
     def _values(self, label: int) -> dict[str, Floats]:
         """What each row adds to each term, for one class."""
-        positive = self.predictions.truth_codes(slice(None)) == label
+        positive = self.predictions.is_truly(label)
         row = {
             **columns(self.predictions, slice(None)),
             "positive": positive.astype(np.float64),
@@ -117,12 +140,23 @@ class ClassScores:
         return {term.name: evaluate(term.traced, row.__getitem__, OPERATIONS, known) for term in self.terms}
 
 
-def _ranges(codes: Codes) -> list[tuple[int, int]]:
-    """Ranges of codes that hold about equally many rows, one for each thread."""
+def _buckets(codes: Codes, count: Any) -> tuple[int, int, Codes, list[slice], Codes, Codes]:
+    """How to scatter codes into buckets of rising codes.
+
+    The least code and the shift that leave the bits a bucket is looked up by, the lookup, the rows of each thread,
+    where each thread puts its first row of each bucket, and where the buckets end.
+    """
     least, most = int(codes.min()), int(codes.max())
-    if len(codes) < _SPLIT_FROM:
-        return [(least, most)]
-    sample = np.sort(codes[:: max(1, len(codes) // 1000)])
-    cuts = {int(sample[i * len(sample) // workers()]) for i in range(1, workers())}
-    bounds = [least, *sorted(cut for cut in cuts if least < cut <= most), most + 1]
-    return [(start, stop - 1) for start, stop in pairwise(bounds)]
+    bits = 16 if len(codes) > _MANY else 12
+    shift = max(0, (most - least).bit_length() - bits)
+    edges = np.linspace(0, len(codes), workers() + 1).astype(np.intp).tolist()
+    cuts = [slice(start, stop) for start, stop in pairwise(edges)]
+    counts = np.zeros((len(cuts), 1 << bits), dtype=np.int64)
+    in_parallel([partial(count, codes[rows], least, shift, counts[i]) for i, rows in enumerate(cuts)])
+    # values of the upper bits follow each other into a bucket until it is full
+    lookup = (np.cumsum(counts.sum(axis=0)) - 1) // _BUCKET
+    lookup = np.maximum(lookup, 0)
+    sizes = np.stack([np.bincount(lookup, own, int(lookup[-1]) + 1) for own in counts]).astype(np.int64)
+    # a bucket holds the rows of the first thread, then those of the second, ...
+    places = (np.cumsum(sizes.T).reshape(sizes.T.shape) - sizes.T).T.copy()
+    return least, shift, lookup, cuts, places, np.append(0, np.cumsum(sizes.sum(axis=0)))

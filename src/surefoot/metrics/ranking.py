@@ -30,23 +30,36 @@ CW_POSITIVE = Term(
 CW_NEGATIVE = Term(
     "confidence of negatives by score", lambda row: row.weight * row.confidence * row.negative, CLASS_SCORE
 )
+_BLOCK = 1 << 15
 _PLAIN, _WEIGHTED = (POSITIVE, NEGATIVE), (CW_POSITIVE, CW_NEGATIVE)
 
 
 def pair_probability(positive: Floats, negative: Floats) -> float:
     """The chance that a positive outranks a negative: it beats those below it, and half of those it ties with."""
-    upto = np.cumsum(negative)
-    below = np.append(0.0, upto[:-1])
-    above = np.append(np.cumsum(negative[:0:-1])[::-1], 0.0)
-    won, lost = (float(positive @ (side + negative / 2)) for side in (below, above))
-    # both counted, not one taken from the product of the sums: a perfect ranking is then exactly 1
+    # both sides counted, not one taken from the product of the sums: of a perfect ranking exactly nothing is lost
+    won, lost = _pairs_won(positive, negative), _pairs_won(negative, positive)
     return won / (won + lost) if won + lost else math.nan
+
+
+def _pairs_won(winners: Floats, losers: Floats) -> float:
+    """The pairs in which a winner outranks a loser, half of the ties among them.
+
+    In blocks that stay in the cache; and products are summed rather than passed to BLAS, whose threads and ours would
+    wait for each other.
+    """
+    passed, won = 0.0, []
+    for start in range(0, len(winners), _BLOCK):
+        w, x = winners[start : start + _BLOCK], losers[start : start + _BLOCK]
+        upto = np.cumsum(x)
+        won.append(float((w * (passed + (upto - x / 2))).sum()))
+        passed += float(upto[-1])
+    return math.fsum(won)
 
 
 def shared_pairs(positive: Floats, negative: Floats) -> float:
     """Half the share of pairs whose scores share a cell: how far cells can put :func:`pair_probability` off."""
     pairs = positive.sum() * negative.sum()
-    return float(positive @ negative / 2 / pairs) if pairs else math.nan
+    return float((positive * negative).sum() / 2 / pairs) if pairs else math.nan
 
 
 def mean_precision(positive: Floats, negative: Floats) -> float:

@@ -343,6 +343,13 @@ class Predictions:
         """The position in ``labels`` of the predicted label of some rows."""
         return self._codes("predicted", rows)
 
+    def is_truly(self, label: int) -> npt.NDArray[np.bool_]:
+        """Which rows are of a class, given by its position in ``labels``."""
+        assert self.truth is not None
+        assert self.labels is not None
+        of_class: npt.NDArray[np.bool_] = self.truth == self.labels[label]
+        return of_class
+
     def _codes(self, column: str, rows: slice) -> npt.NDArray[np.intp]:
         values, labels = getattr(self, column), self.labels
         assert values is not None
@@ -447,10 +454,10 @@ def _claim(confidence: Any, doubt: Any, floor: float | None, rows: int) -> doubt
     return doubts.bare("confidence", stated) if clip is None else doubts.clipped(stated.values, clip)
 
 
-def _checked_floor(floor: float | None) -> float | None:
+def _checked_floor(floor: Any) -> float | None:
     if floor is None:
         return None
-    if isinstance(floor, bool) or not isinstance(floor, numbers.Real) or not (1 - floor < 1 and floor < 0.5):
+    if isinstance(floor, bool) or not isinstance(floor, numbers.Real) or not 2**-53 < float(floor) < 0.5:
         raise InvalidPredictions(
             f"floor is {floor!r}; it should be a small number, above 1.2e-16 and below 0.5, such as 1e-8."
         )
