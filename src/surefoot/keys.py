@@ -95,9 +95,10 @@ def score_steps(n_classes: int) -> int:
 
 def ordered_bits(values: npt.NDArray[np.float64]) -> Codes:
     """Integers in the order of the floats, one for each distinct value (0.0 and -0.0 are one)."""
-    bits = (values + 0.0).view(np.int64)
+    bits = values.view(np.int64)
     if not len(bits) or bits.min() >= 0:
         return bits
+    bits = (values + 0.0).view(np.int64)
     return bits ^ ((bits >> 63) & np.int64(0x7FFFFFFFFFFFFFFF))
 
 

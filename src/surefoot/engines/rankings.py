@@ -22,6 +22,8 @@ from surefoot.tallies import Floats, Sums, Table, Term
 
 Result = TypeVar("Result")
 
+#: Classes whose scores are fetched together.
+_TOGETHER = 8
 #: Rows a bucket, so that sorting one stays in the cache.
 _BUCKET = 1 << 14
 #: Rows from which buckets are looked up by more bits.
@@ -40,17 +42,25 @@ class ClassScores:
 
     def of_class(self, label: int) -> Table:
         """The table of one class's distinct scores; its codes are their bits, so they rise with the score."""
-        assert self.predictions.labels is not None
-        codes = ordered_bits(self.predictions.ranking_scores(label))
-        work = len(codes) * len(self.predictions.labels)
-        return self._compiled(codes, label, work) or self._sorted(codes, label)
+        return self.of_classes([label], lambda table: table)[0]
 
     def of_classes(self, labels: Sequence[int], read: Callable[[Table], Result]) -> list[Result]:
         """What ``read`` makes of the table of each class, several classes at a time."""
-        return in_parallel([partial(self._read, label, read) for label in labels])
+        size = min(_TOGETHER, max(1, len(labels) // (4 * workers())))
+        groups = [labels[start : start + size] for start in range(0, len(labels), size)]
+        results = in_parallel([partial(self._read, group, read) for group in groups])
+        return [result for group in results for result in group]
 
-    def _read(self, label: int, read: Callable[[Table], Result]) -> Result:
-        return read(self.of_class(label))
+    def _read(self, labels: Sequence[int], read: Callable[[Table], Result]) -> list[Result]:
+        return [
+            read(self._table(ordered_bits(scores), label))
+            for label, scores in zip(labels, self.predictions.ranking_scores(labels), strict=True)
+        ]
+
+    def _table(self, codes: Codes, label: int) -> Table:
+        assert self.predictions.labels is not None
+        work = len(codes) * len(self.predictions.labels)
+        return self._compiled(codes, label, work) or self._sorted(codes, label)
 
     def _compiled(self, codes: Codes, label: int, work: int) -> Table | None:
         """The table from a compiled sort, or None where NumPy is the better way."""

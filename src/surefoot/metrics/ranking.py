@@ -124,6 +124,10 @@ AREAS = {
 }
 
 
+#: Areas that are read in one walk over the classes.
+_TOGETHER = (("auc", "cw_auc"), ("cw_average_precision",))
+
+
 @dataclass(frozen=True)
 class ByClass:
     """A value a class, its error, and the weight of the class; nan where a class lacks positives or negatives."""
@@ -138,16 +142,17 @@ def _by_class(t: Tally, name: str, average: Average) -> ByClass:
     """For two classes an average is the second label's value, as in scikit-learn: the first adds nothing to an AUC."""
     assert t.labels is not None
     wanted = range(1, 2) if average is not None and len(t.labels) == 2 else range(len(t.labels))
-    areas: dict[str, ByClass] = t.remember(f"areas of {wanted}", lambda: _walk(t, wanted))
+    together = next(names for names in _TOGETHER if name in names)
+    areas: dict[str, ByClass] = t.remember(f"{together} of {wanted}", lambda: _walk(t, together, wanted))
     return areas[name]
 
 
-def _walk(t: Tally, wanted: range) -> dict[str, ByClass]:
-    """Read the table of each class once, for all areas whose terms the tally holds."""
+def _walk(t: Tally, names: tuple[str, ...], wanted: range) -> dict[str, ByClass]:
+    """Read the table of each class once, for those of the areas whose terms the tally holds."""
     assert t.labels is not None
     scores = t.table(CLASS_SCORE)
     in_cells = not isinstance(scores, ClassScores)
-    held = {name: area for name, area in AREAS.items() if all(t.has(term) for term in area.terms)}
+    held = {name: AREAS[name] for name in names if all(t.has(term) for term in AREAS[name].terms)}
 
     def read(table: Table) -> list[tuple[float, float, float]]:
         rows = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -364,15 +365,16 @@ class Predictions:
         """The doubt of some rows, computed on the spot where it is not stored."""
         return 1 - self.confidence[rows].astype(np.float64) if self._doubt is None else self._doubt[rows]
 
-    def ranking_scores(self, label: int) -> npt.NDArray[np.float64]:
-        """Numbers that rise strictly with the probability of a class, free of ties that rounding would make."""
+    def ranking_scores(self, labels: Sequence[int]) -> list[npt.NDArray[np.float64]]:
+        """For each of some classes, numbers that rise strictly with its probability, free of ties made by rounding."""
         assert self.probabilities is not None
-        if self._log_odds is not None:
-            return self._log_odds[:, label]
-        if self.probabilities.ndim == 2:
-            return self.probabilities[:, label].astype(np.float64)
-        p = self.probabilities.astype(np.float64)
-        return p if label == 1 else -p
+        if self.probabilities.ndim == 1 and self._log_odds is None:
+            p = self.probabilities.astype(np.float64, copy=False)
+            # small p keep their order for the first label too
+            return [p if label == 1 else -p for label in labels]
+        table = self.probabilities if self._log_odds is None else self._log_odds
+        # neighbouring classes are read together: each row is fetched once for all of them
+        return list(np.ascontiguousarray(table[:, list(labels)].T, dtype=np.float64))
 
     def score_probabilities(self, scores: npt.NDArray[np.float64], label: int) -> npt.NDArray[np.float64]:
         """The probabilities that :meth:`ranking_scores` stand for."""
@@ -383,7 +385,7 @@ class Predictions:
 
     def score_log_odds(self, label: int) -> npt.NDArray[np.float64]:
         """The log-odds of a class, a non-decreasing function of :meth:`ranking_scores`."""
-        scores = self.ranking_scores(label)
+        scores = self.ranking_scores([label])[0]
         if self._log_odds is not None:
             return scores
         # the first label's score is -p, so that small p keep their order; its log-odds are those of p, negated
