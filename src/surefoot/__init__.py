@@ -35,7 +35,7 @@ from surefoot.metrics.size_ratio import csr, csr_sigma, csr_z, p_risk
 from surefoot.metrics.weighted import accuracy, cw_accuracy, gain, mean_confidence
 from surefoot.predictions import Predictions
 from surefoot.tallies import Tally, Term
-from surefoot.tallying import tally
+from surefoot.tallying import tally, tally_batches
 
 if TYPE_CHECKING:
     from surefoot.assessment import Assessment, assess, assess_estimator

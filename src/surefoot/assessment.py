@@ -20,6 +20,7 @@ from surefoot.metrics.size_ratio import CSR, CSR_SIGMA, CSR_Z, P_RISK, normal_cd
 from surefoot.metrics.terms import CERTAIN, CERTAIN_WRONG, DOUBT, ERRORS, ROWS, WEIGHT, WRONG
 from surefoot.predictions import Predictions
 from surefoot.predictions.frames import frame_column, is_frame
+from surefoot.predictions.lazy import FramePredictions
 from surefoot.report.terminal import render
 from surefoot.tallies import Label, Tally
 from surefoot.tallying import (
@@ -32,6 +33,7 @@ from surefoot.tallying import (
     available,
     sliced,
     slicing_column,
+    tally,
 )
 from surefoot.writing import write_whole
 
@@ -187,6 +189,8 @@ def assess(x: Any, probabilities: Any = None, *, level: float = 0.05, by: Any = 
             raise InvalidPredictions("a tally already holds all there is; give it alone.")
         return _assess_tally(x, level, by)
     predictions = _as_predictions(x, probabilities, columns)
+    if isinstance(predictions, FramePredictions):
+        return _assess_tally(tally(predictions, by=by), level, None)
     name = None if by is None else by if isinstance(by, str) else str(getattr(by, "name", None) or "slice")
     if isinstance(by, str) and by not in ("predicted", "truth") and is_frame(x):
         by = frame_column(x, by)
@@ -213,8 +217,8 @@ def assess_estimator(model: Any, X: Any, y: Any, *, level: float = 0.05, by: Any
     return assess(predictions, level=level, by=by)
 
 
-def _as_predictions(x: Any, probabilities: Any, columns: dict[str, Any]) -> Predictions:
-    if isinstance(x, Predictions):
+def _as_predictions(x: Any, probabilities: Any, columns: dict[str, Any]) -> Predictions | FramePredictions:
+    if isinstance(x, Predictions | FramePredictions):
         if probabilities is not None or columns:
             raise InvalidPredictions("Predictions already hold all there is; give them alone.")
         return x
@@ -248,21 +252,21 @@ def _exact(predictions: Predictions, chosen: Mapping[str, Metric]) -> Tally:
     return tally_arrays(predictions, terms, exact=True)
 
 
-def _assess_tally(tally: Tally, level: float, by: Any) -> Assessment:
+def _assess_tally(kept: Tally, level: float, by: Any) -> Assessment:
     if by is not None:
         raise InvalidPredictions("a tally cannot be sliced afterwards; tally(predictions, by=...) keeps slices apart.")
-    if any(not tally.has(term) for term in (*ALWAYS, *P_RISK.terms)):
+    if any(not kept.has(term) for term in (*ALWAYS, *P_RISK.terms)):
         raise MetricUnavailable("this tally does not hold what an assessment needs; make it with surefoot.tally.")
     reasons = {}
     chosen = {}
     for name, metric in ALL.items():
         if not metric.additive:
             reasons[name] = f"{name} needs the rows themselves; a tally does not hold them."
-        elif all(tally.has(term) for term in metric.terms):
+        elif all(kept.has(term) for term in metric.terms):
             chosen[name] = metric
         else:
             reasons[name] = f"this tally does not hold what {name} is made of."
-    return _assessed(tally, chosen, reasons, level, tally.by, tally.slices or {}, tally.labels)
+    return _assessed(kept, chosen, reasons, level, kept.by, kept.slices or {}, kept.labels)
 
 
 def _assessed(

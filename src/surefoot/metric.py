@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from surefoot.engines.arrays import tally_arrays
+from surefoot.engines.frames import tally_frame
 from surefoot.errors import MetricUnavailable, UndefinedMetricWarning
 from surefoot.keys import ClassPair, ClassScore, Value
 from surefoot.predictions import Predictions
+from surefoot.predictions.lazy import FramePredictions
 from surefoot.tallies import Tally, Term
 
 Direction = Literal["higher", "lower", "nearest", "none"]
@@ -60,11 +62,13 @@ class Metric:
         """Whether it is made class by class."""
         return any(isinstance(term.key, ClassPair | ClassScore) for term in self.terms)
 
-    def __call__(self, predictions: Predictions) -> Any:
+    def __call__(self, predictions: Predictions | FramePredictions) -> Any:
         """The value on these predictions; nan with a warning where it is not defined."""
         missing = self.missing(predictions)
         if missing:
             raise MetricUnavailable(missing)
+        if isinstance(predictions, FramePredictions):
+            return self.of(tally_frame(predictions, self.terms))
         return self._said(self.evaluate(tally_arrays(predictions, self.terms, exact=True)))
 
     def of(self, tally: Tally) -> Any:
@@ -90,9 +94,11 @@ class Metric:
         """How far :meth:`of` may be from the value on the rows that were tallied, beyond rounding."""
         return 0.0 if self.error is None else self.error(tally)
 
-    def missing(self, predictions: Predictions) -> str:
+    def missing(self, predictions: Predictions | FramePredictions) -> str:
         """Why these predictions cannot give the metric, or an empty string."""
         keys = [term.key for term in self.terms]
+        if isinstance(predictions, FramePredictions) and not self.additive:
+            return f"{self.name} needs the rows themselves, which a lazy frame does not hand out; collect it first."
         if any(isinstance(key, ClassScore) for key in keys) and predictions.probabilities is None:
             return (
                 f"{self.name} ranks the scores of each class, and these predictions hold none; "

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from surefoot.engines.arrays import tally_arrays
-from surefoot.errors import InvalidPredictions, MetricUnavailable
+from surefoot.engines.frames import tally_frame
+from surefoot.errors import InvalidPredictions, InvalidTally, MetricUnavailable
 from surefoot.keys import Bins
 from surefoot.metric import Metric
 from surefoot.metrics import ALL
@@ -17,6 +18,7 @@ from surefoot.metrics.terms import CERTAIN, CERTAIN_WRONG, DOUBT, ERRORS, ROWS, 
 from surefoot.predictions import Predictions
 from surefoot.predictions.columns import Array, check_lengths
 from surefoot.predictions.labels import as_labels
+from surefoot.predictions.lazy import FramePredictions
 from surefoot.tallies import Label, Tally, Term
 
 #: Bands of doubt, a decade each: below 1 in 10,000, ..., above 1 in 10.
@@ -31,7 +33,10 @@ ALWAYS = (ROWS, WEIGHT, ERRORS, CERTAIN, CERTAIN_WRONG, DOUBT, WRONG)
 BANDS = (BAND_WEIGHT, BAND_DOUBT, BAND_WRONG)
 
 
-def tally(predictions: Predictions, metrics: Iterable[Metric | str] | None = None, by: Any = None) -> Tally:
+AnyPredictions = Predictions | FramePredictions
+
+
+def tally(predictions: AnyPredictions, metrics: Iterable[Metric | str] | None = None, by: Any = None) -> Tally:
     """Add up what metrics are made of, in one pass; tallies of disjoint rows add with ``+``.
 
     ``metrics`` are names or :class:`Metric` objects; by default every additive metric these predictions can give. With
@@ -46,15 +51,15 @@ def tally(predictions: Predictions, metrics: Iterable[Metric | str] | None = Non
     >>> ALL["csr"].of(tally(first) + tally(second))
     0.5
     """
-    if not isinstance(predictions, Predictions):
-        raise TypeError(
-            f"tally takes Predictions, not {type(predictions).__name__}; come in through one of their doors."
-        )
+    if not isinstance(predictions, Predictions | FramePredictions):
+        raise TypeError(f"tally takes Predictions, not {type(predictions).__name__}; come in through one of the doors.")
     terms = [
         *ALWAYS,
         *(BANDS if metrics is None else ()),
         *(term for metric in _chosen(predictions, metrics) for term in metric.terms),
     ]
+    if isinstance(predictions, FramePredictions):
+        return tally_frame(predictions, terms, _slicing_name(by))
     whole = tally_arrays(predictions, terms)
     if by is None:
         return whole
@@ -63,9 +68,45 @@ def tally(predictions: Predictions, metrics: Iterable[Metric | str] | None = Non
     return Tally(whole.tables, whole.labels, whole.rounded, parts, by if isinstance(by, str) else "slice")
 
 
-def available(predictions: Predictions) -> dict[str, Metric]:
+def available(predictions: AnyPredictions) -> dict[str, Metric]:
     """The metrics that these predictions can give."""
     return {name: metric for name, metric in ALL.items() if not metric.missing(predictions)}
+
+
+def tally_batches(batches: Iterable[Any], *, metrics: Iterable[Metric | str] | None = None, **columns: Any) -> Tally:
+    """Tally Arrow record batches, or any dataframes, one after the other: memory for one of them and the tally.
+
+    ``columns`` are those of :meth:`Predictions.from_frame`; give ``labels`` where a batch may lack a class.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> batch = pa.record_batch({"correct": [True, False], "confidence": [0.9, 0.5]})
+    >>> from surefoot.metrics import ALL
+    >>> ALL["accuracy"].of(tally_batches([batch, batch]))
+    0.5
+    """
+    chosen = None if metrics is None else list(metrics)
+    total: Tally | None = None
+    for number, batch in enumerate(batches):
+        if len(batch) == 0:
+            continue
+        try:
+            part = tally(Predictions.from_frame(batch, **columns), chosen)
+            total = part if total is None else total + part
+        except (InvalidPredictions, InvalidTally) as error:
+            raise InvalidPredictions(f"batch {number}: {error}") from error
+    if total is None:
+        raise InvalidPredictions("batches hold no rows; there is nothing to assess.")
+    return total
+
+
+def _slicing_name(by: Any) -> str | None:
+    if by is not None and not isinstance(by, str):
+        raise InvalidPredictions(
+            "by is a column of values, but these predictions lie in a lazy frame; name one of its."
+        )
+    return by
 
 
 def slicing_column(predictions: Predictions, by: Any) -> Array:
@@ -94,7 +135,7 @@ def sliced(predictions: Predictions, values: Array) -> Iterator[tuple[Label, Pre
         yield ordered[start].item(), grouped[start:stop]
 
 
-def _chosen(predictions: Predictions, metrics: Iterable[Metric | str] | None) -> list[Metric]:
+def _chosen(predictions: AnyPredictions, metrics: Iterable[Metric | str] | None) -> list[Metric]:
     if metrics is None:
         return [metric for metric in available(predictions).values() if metric.additive]
     chosen = []

@@ -130,7 +130,8 @@ class ClassScores:
     def _class_in_cells(self, label: int, steps: int) -> Table:
         farthest = FARTHEST_LOG_ODDS * steps
         odds = self.predictions.score_log_odds(label)
-        cells = np.clip(np.floor(odds * steps), -farthest, farthest - 1).astype(np.int64) + farthest
+        # shifted to be positive before it is cut, so that cutting is rounding down
+        cells = np.clip(odds * steps + farthest, 0, 2 * farthest - 1).astype(np.int64)
         codes, places = np.unique(cells, return_inverse=True)
         totals = {}
         for name, values in self._values(label).items():

@@ -220,7 +220,10 @@ class Predictions:
         labels: Any = None,
         floor: float | None = None,
     ) -> Predictions:
-        """From columns of a dataframe: pandas, Polars, PyArrow, or anything else Narwhals reads that is in memory.
+        """From columns of a dataframe: pandas, Polars, PyArrow, DuckDB, Dask, PySpark, or what else Narwhals reads.
+
+        Rows of a lazy frame are checked and added up where they are, and never collected: what is returned then
+        describes its columns, and :func:`tally` and :func:`assess` take it.
 
         Name ``truth``, ``predicted`` and ``confidence`` (or ``doubt``); or ``correct`` and ``confidence``; or ``truth``
         and ``probabilities``, which is a list column, a column of P(second label), a list of columns, or the prefix of
@@ -244,6 +247,10 @@ class Predictions:
             "weight": weight,
         }
         columns = FrameColumns(frame, named)
+        if columns.is_lazy:
+            from surefoot.predictions.lazy import describe
+
+            return describe(columns, labels, _checked_floor(floor))  # type: ignore[return-value]
         try:
             return cls._from_columns(columns, labels, floor)
         except InvalidPredictions as error:

@@ -7,8 +7,6 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions.columns import Array, as_array, rectangle, side_by_side
 
@@ -20,10 +18,9 @@ class FrameColumns:
         import narwhals as nw
 
         opened = open_frame(frame)
-        if isinstance(opened, nw.LazyFrame):
-            raise InvalidPredictions("frame is lazy; collect it first (push-down is not built yet).")
-        self._frame = opened
-        self._columns: list[Any] = opened.columns
+        self.frame = opened
+        self.is_lazy = isinstance(opened, nw.LazyFrame)
+        self._columns: list[Any] = opened.collect_schema().names()
         taken = dict(named)
         if not any(value is not None for role, value in named.items() if role != "weight"):
             taken = {role: named[role] or (role if role in self._columns else None) for role in named}
@@ -44,25 +41,32 @@ class FrameColumns:
             if self.has(other):
                 raise InvalidPredictions(f"{other}= was named beside {role}=, which already says it; drop one of them.")
 
-    def get(self, role: str) -> Any:
-        """The column that plays a role, or None."""
+    def name(self, role: str) -> Any:
+        """The name of the column that plays a role, or None."""
         name = self._named[role]
-        return None if name is None else self._column(role, name)
+        return None if name is None else self._known(role, name)
 
-    def need(self, role: str) -> Any:
-        """The column that plays a role; raise if none was named."""
+    def need_name(self, role: str) -> Any:
+        """The name of the column that plays a role; raise if none was named."""
         if not self.has(role):
             or_else = " (or probabilities=)" if role == "predicted" else ""
             raise InvalidPredictions(f"{role}={or_else} is missing: name the column; the frame has {self._listed()}.")
-        return self.get(role)
+        return self.name(role)
 
-    def probabilities(self) -> tuple[Array, list[str] | None]:
-        """The probabilities as an array, and what their columns' names say of the classes (None for one column)."""
+    def get(self, role: str) -> Any:
+        """The column that plays a role, or None."""
+        name = self.name(role)
+        return None if name is None else self._column(name)
+
+    def need(self, role: str) -> Any:
+        """The column that plays a role; raise if none was named."""
+        return self._column(self.need_name(role))
+
+    def probability_names(self) -> list[Any]:
+        """The columns that hold probabilities: one, or one for each class."""
         named = self._named["probabilities"]
         if isinstance(named, str) and named in self._columns:
-            values = as_array("probabilities", self._column("probabilities", named))
-            return (rectangle("probabilities", list(values)) if values.dtype == object else values), None
-        prefix = named if isinstance(named, str) else ""
+            return [named]
         if not isinstance(named, str | list | tuple):
             raise InvalidPredictions(f"probabilities={named!r}; give a column, a list of columns, or a prefix.")
         names = self._with_prefix(named) if isinstance(named, str) else list(named)
@@ -70,8 +74,20 @@ class FrameColumns:
             what = "is no column, and the prefix of" if isinstance(named, str) else "names"
             count = "one column" if names else "none"
             raise InvalidPredictions(f"probabilities={named!r} {what} {count}; the frame has {self._listed()}.")
-        table = side_by_side("probabilities", [self._column("probabilities", name) for name in names])
-        return table, [str(name)[len(prefix) :] for name in names]
+        return [self._known("probabilities", name) for name in names]
+
+    def class_names(self, names: list[Any]) -> list[str]:
+        """What the names of the columns say of their classes: all but the prefix they were found by."""
+        named = self._named["probabilities"]
+        return [str(name)[len(named) if isinstance(named, str) else 0 :] for name in names]
+
+    def probabilities(self) -> tuple[Array, list[str] | None]:
+        """The probabilities as an array, and what their columns' names say of the classes (None for one column)."""
+        names = self.probability_names()
+        if len(names) > 1:
+            return side_by_side("probabilities", [self._column(name) for name in names]), self.class_names(names)
+        values = as_array("probabilities", self._column(names[0]))
+        return (rectangle("probabilities", list(values)) if values.dtype == object else values), None
 
     def renamed(self, message: str) -> str:
         """An error of another door, with the frame's own names for what it speaks of."""
@@ -87,10 +103,13 @@ class FrameColumns:
         others = {name for role, name in self._named.items() if role != "probabilities" and isinstance(name, str)}
         return [column for column in self._columns if str(column).startswith(prefix) and column not in others]
 
-    def _column(self, role: str, name: Any) -> Any:
+    def _known(self, role: str, name: Any) -> Any:
         if name not in self._columns:
             raise InvalidPredictions(f"{role}={name!r} is no column of the frame, which has {self._listed()}.")
-        return dict(zip(self._columns, self._frame.iter_columns(), strict=True))[name].to_native()
+        return name
+
+    def _column(self, name: Any) -> Any:
+        return dict(zip(self._columns, self.frame.iter_columns(), strict=True))[name].to_native()
 
     def _listed(self) -> str:
         names = [repr(column) for column in self._columns]
@@ -114,10 +133,11 @@ def open_frame(frame: Any) -> Any:
 
 
 def is_frame(given: Any) -> bool:
-    """Whether this is a dataframe that Narwhals reads."""
-    if isinstance(given, list | tuple | np.ndarray) or not hasattr(given, "columns"):
-        return type(given).__name__ in ("RecordBatch", "Table")
-    return not type(given).__module__.startswith("surefoot")
+    """Whether this is a dataframe, in memory or not: not a list, an array, or anything of our own."""
+    package = type(given).__module__.partition(".")[0]
+    if package in ("builtins", "numpy", "surefoot", "torch"):
+        return False
+    return hasattr(type(given), "columns") or type(given).__name__ in ("RecordBatch", "Table", "DuckDBPyRelation")
 
 
 def frame_column(frame: Any, name: str) -> Any:

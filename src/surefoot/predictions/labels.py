@@ -87,26 +87,36 @@ def default_labels(truth: Array, count: int) -> tuple[Label, ...]:
     kind = kind_of(truth)
     if kind == "integers" and truth.min() >= 0 and truth.max() < count:
         return tuple(range(count))
+    return labels_of_count(distinct(truth), kind, count)
+
+
+def labels_of_count(found: tuple[Label, ...], kind: str, count: int) -> tuple[Label, ...]:
+    """The labels of ``count`` classes, given those that occur."""
+    if kind == "integers" and all(0 <= int(label) < count for label in found):
+        return tuple(range(count))
     if kind == "booleans" and count == 2:
         return (False, True)
-    found = distinct(truth)
     if len(found) != count:
         raise InvalidPredictions(
-            f"probabilities are for {count} classes, but y_true[0:{len(truth):,}] holds {len(found)} distinct labels "
-            f"{shown(found)}; say what the columns stand for with labels=."
+            f"probabilities are for {count} classes, but y_true holds {len(found)} distinct labels {shown(found)}; say "
+            "what the columns stand for with labels=."
         )
     return found
 
 
 def labels_in_names(truth: Array, names: list[str]) -> tuple[Label, ...] | None:
-    """The labels that columns are named after, less what all names begin with; None if the names are no labels.
+    """The labels that columns are named after, less what all names begin with; None if the names are no labels."""
+    return labels_in_names_of(distinct(truth), kind_of(truth), names)
 
-    Raise if they are the labels of some rows and not of others: then an order would be guessed, and wrongly.
+
+def labels_in_names_of(found: tuple[Label, ...], kind: str, names: list[str]) -> tuple[Label, ...] | None:
+    """As :func:`labels_in_names`, given the labels that occur.
+
+    Raise if names are the labels of some rows and not of others: then an order would be guessed, and wrongly.
     """
-    found = distinct(truth)
     common = os.path.commonprefix(names)  # noqa: RUF071 (characters are meant)
     for shared in dict.fromkeys((0, len(common), common.rfind("_") + 1)):
-        labels = _read_names([name[shared:] for name in names], kind_of(truth))
+        labels = _read_names([name[shared:] for name in names], kind)
         if labels is None:
             continue
         if set(found) <= set(labels) and len(set(labels)) == len(labels):
@@ -121,7 +131,7 @@ def labels_in_names(truth: Array, names: list[str]) -> tuple[Label, ...] | None:
     return None
 
 
-def _read_names(names: list[str], kind: Kind) -> tuple[Label, ...] | None:
+def _read_names(names: list[str], kind: str) -> tuple[Label, ...] | None:
     if kind == "strings":
         return tuple(names)
     if kind == "booleans":
@@ -133,6 +143,11 @@ def _read_names(names: list[str], kind: Kind) -> tuple[Label, ...] | None:
 
 def given_labels(labels: Any, truth: Array, count: int | None) -> tuple[Label, ...]:
     """The caller's ``labels``, checked: one for each column, no two alike, of the kind of the truth."""
+    return given_labels_of(labels, kind_of(truth), count)
+
+
+def given_labels_of(labels: Any, kind: str, count: int | None) -> tuple[Label, ...]:
+    """As :func:`given_labels`, given the kind of the truth."""
     values = as_labels("labels", list(labels) if isinstance(labels, range) else labels)
     listed = tuple(values.tolist())
     if not listed:
@@ -144,7 +159,10 @@ def given_labels(labels: Any, truth: Array, count: int | None) -> tuple[Label, .
     if len(set(listed)) != len(listed):
         twice = next(label for i, label in enumerate(listed) if label in listed[:i])
         raise InvalidPredictions(f"labels[{listed.index(twice, listed.index(twice) + 1)}] is {twice!r} once more.")
-    check_same_kind("y_true", truth, "labels", values)
+    if kind_of(values) != kind:
+        raise InvalidPredictions(
+            f"y_true holds {kind}, but labels holds {kind_of(values)} (labels[0] is {listed[0]!r}); convert one."
+        )
     return listed
 
 

@@ -1,0 +1,224 @@
+"""Tallies of lazy dataframes: sums pushed down into whatever engine holds the rows.
+
+Terms become columns, keys become columns, and one aggregation gives the totals: nothing but them is collected. Sums of
+whole rows are one aggregation, all bins together another (their tables are margins of it), class pairs one, and each
+class's scores one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from surefoot.expressions import evaluate
+from surefoot.keys import FARTHEST_LOG_ODDS, HALF, Bins, ClassPair, ClassScore, Everything, Key, score_steps
+from surefoot.predictions.lazy import FramePredictions
+from surefoot.tallies import Floats, Label, Sums, Table, Tally, Term
+
+_INNER_LOG_ODDS = FARTHEST_LOG_ODDS + 1.0
+
+
+def tally_frame(predictions: FramePredictions, terms: Iterable[Term], by: str | None = None) -> Tally:
+    """The totals of terms over a lazy frame; with ``by``, a column of it, also those of each slice."""
+    pushed = _Pushed(predictions, by)
+    by_key: dict[Key, list[Term]] = {}
+    for term in dict.fromkeys(terms):
+        by_key.setdefault(term.key, []).append(term)
+    parts: dict[Any, dict[str, Table]] = {}
+    labels = predictions.labels
+    bins = {key: group for key, group in by_key.items() if isinstance(key, Bins)}
+    for key, group in by_key.items():
+        if isinstance(key, Everything):
+            pushed.add_all(parts, key, group)
+        elif isinstance(key, ClassPair):
+            labels = pushed.add_pairs(parts, key, group, labels)
+        elif isinstance(key, ClassScore):
+            pushed.add_scores(parts, key, group)
+    if bins:
+        pushed.add_bins(parts, bins)
+    speaks_of_classes = any(isinstance(key, ClassPair | ClassScore) for key in by_key)
+    tallies = {
+        value: Tally(tables, labels if speaks_of_classes else None, 0) for value, tables in sorted(parts.items())
+    }
+    if by in ("truth", "predicted") and predictions.labels is not None:
+        tallies = {predictions.labels[code]: part for code, part in tallies.items()}
+    if by is None:
+        return Tally(tallies[None].tables, tallies[None].labels, predictions.rounded)
+    whole: Tally = sum(tallies.values())  # type: ignore[assignment]
+    return Tally(whole.tables, whole.labels, predictions.rounded, tallies, by)
+
+
+class _Pushed:
+    """The aggregations of one request. Results are kept apart by slice; without slices, under None."""
+
+    def __init__(self, predictions: FramePredictions, by: str | None) -> None:
+        import narwhals as nw
+
+        self.nw = nw
+        self.predictions = predictions
+        self.by = {"sf_by": self._slice_column(by)} if by is not None else {}
+        self.operations = _operations(nw)
+
+    def add_all(self, parts: dict[Any, dict[str, Table]], key: Key, terms: list[Term]) -> None:
+        rows = self._summed({}, terms)
+        self._file(parts, key, rows, np.zeros(len(rows), dtype=np.int64), terms)
+
+    def add_bins(self, parts: dict[Any, dict[str, Table]], groups: Mapping[Bins, list[Term]]) -> None:
+        """All bins in one aggregation, by the tuple of their codes; the table of each is a margin of it."""
+        keys = {f"sf_bin{i}": self._bin(key) for i, key in enumerate(groups)}
+        rows = self._summed(keys, [term for terms in groups.values() for term in terms])
+        for i, (key, terms) in enumerate(groups.items()):
+            codes = np.array([row[f"sf_bin{i}"] for row in rows], dtype=np.int64)
+            self._file(parts, key, rows, codes, terms)
+
+    def add_pairs(
+        self, parts: dict[Any, dict[str, Table]], key: Key, terms: list[Term], labels: tuple[Label, ...] | None
+    ) -> tuple[Label, ...]:
+        nw = self.nw
+        rows = self._summed({"sf_truth": nw.col("sf_truth"), "sf_predicted": nw.col("sf_predicted")}, terms)
+        if labels is not None:
+            # the columns are positions in the labels already
+            codes = [(row["sf_truth"] << HALF) | row["sf_predicted"] for row in rows]
+            self._file(parts, key, rows, np.array(codes, dtype=np.int64), terms)
+            return labels
+        labels = tuple(sorted({row[name] for row in rows for name in ("sf_truth", "sf_predicted")}))
+        where = {label: i for i, label in enumerate(labels)}
+        codes = [(where[row["sf_truth"]] << HALF) | where[row["sf_predicted"]] for row in rows]
+        self._file(parts, key, rows, np.array(codes, dtype=np.int64), terms)
+        return labels
+
+    def add_scores(self, parts: dict[Any, dict[str, Table]], key: Key, terms: list[Term]) -> None:
+        predictions, nw = self.predictions, self.nw
+        assert predictions.labels is not None
+        assert predictions.probabilities is not None
+        steps = score_steps(len(predictions.labels))
+        rows, codes = [], []
+        for k in range(len(predictions.labels)):
+            # of P(second label) alone, the first label's log-odds are those of the second, negated
+            name, sign = (f"sf_p{k}", 1) if len(predictions.probabilities) > 1 else ("sf_p1", 1 if k else -1)
+            positive = (nw.col("sf_truth") == k).cast(nw.Float64)
+            found = self._summed({"sf_cell": self._cell(nw.col(name), sign, steps)}, terms, positive=positive)
+            rows += found
+            codes += [(k << HALF) | int(row["sf_cell"]) for row in found]
+        self._file(parts, key, rows, np.array(codes, dtype=np.int64), terms, steps)
+
+    # -- columns -----------------------------------------------------------------------------------------------------
+
+    def _slice_column(self, by: str) -> Any:
+        nw = self.nw
+        if by in ("truth", "predicted"):
+            return nw.col(f"sf_{by}")
+        schema = self.predictions.frame.collect_schema()
+        if by not in schema:
+            from surefoot.errors import InvalidPredictions
+
+            raise InvalidPredictions(f"by={by!r} is no column of the frame.")
+        column = nw.col(by)
+        return column.cast(nw.String) if schema[by] in (nw.Categorical, nw.Enum) else column
+
+    def _bin(self, key: Bins) -> Any:
+        """How many inner edges a row has passed."""
+        nw = self.nw
+        x = nw.col(f"sf_{key.column}")
+        passed = [x > edge if key.closed == "right" else x >= edge for edge in key.edges]
+        return nw.sum_horizontal(*(beyond.cast(nw.Int64) for beyond in passed))
+
+    def _cell(self, p: Any, sign: int, steps: int) -> Any:
+        nw, farthest = self.nw, FARTHEST_LOG_ODDS * steps
+        within = ((p > 0) & (p < 1)).cast(nw.Float64)
+        inside = p * within + 0.5 * (1 - within)
+        beyond = (p >= 1).cast(nw.Float64) - (p <= 0).cast(nw.Float64)
+        odds = inside.log() - (1 - inside).log() + beyond * _INNER_LOG_ODDS
+        return (odds * (sign * steps) + float(farthest)).clip(0.0, float(2 * farthest - 1)).floor().cast(nw.Int64)
+
+    # -- sums --------------------------------------------------------------------------------------------------------
+
+    def _summed(self, keys: Mapping[str, Any], terms: Sequence[Term], positive: Any = None) -> list[dict[str, Any]]:
+        """One aggregation: the totals of terms, a row for each combination of keys that occurs."""
+        nw = self.nw
+        known: dict[int, Any] = {}
+        columns: dict[str, Any] = {}
+        names: dict[int, str] = {}
+        for term in terms:
+            if id(term.traced) not in names:
+                names[id(term.traced)] = f"sf_t{len(names)}"
+                value = evaluate(term.traced, self._column(positive), self.operations, known)
+                columns[names[id(term.traced)]] = value
+        keys = {**self.by, **keys}
+        # arithmetic inside an aggregation is refused by some engines: columns first, then plain sums of them
+        prepared = self.predictions.frame.select(**keys, **columns)
+        sums = [nw.col(name).sum() for name in columns]
+        found = prepared.group_by(*keys).agg(*sums).collect() if keys else prepared.select(*sums).collect()
+        rows = found.rows(named=True)
+        return [{**row, **{term.name: float(row[names[id(term.traced)]]) for term in terms}} for row in rows]
+
+    def _column(self, positive: Any) -> Callable[[str], Any]:
+        nw = self.nw
+
+        def column(name: str) -> Any:
+            if name == "one":
+                return nw.col("sf_correct") * 0.0 + 1.0
+            if name == "positive":
+                return positive
+            if name == "negative":
+                return 1.0 - positive
+            return 1.0 - nw.col("sf_correct") if name == "wrong" else nw.col(f"sf_{name}")
+
+        return column
+
+    def _file(
+        self,
+        parts: dict[Any, dict[str, Table]],
+        key: Key,
+        rows: list[dict[str, Any]],
+        codes: Any,
+        terms: list[Term],
+        steps: int | None = None,
+    ) -> None:
+        """Sort the rows of an aggregation into the tables of their slices."""
+        slices = np.array([row.get("sf_by") for row in rows], dtype=object)
+        for value in dict.fromkeys(slices.tolist()):
+            mine = np.flatnonzero(slices == value) if self.by else np.arange(len(rows))
+            found, places = np.unique(codes[mine], return_inverse=True)
+            totals = {}
+            for term in terms:
+                values = np.array([rows[i][term.name] for i in mine])
+                totals[term.name] = _added(places, values, len(found))
+            parts.setdefault(value, {})[key.name] = Table(found, totals, steps)
+
+
+def _added(places: Any, values: Floats, size: int) -> Sums:
+    sums = Sums.zeros(size)
+    high = np.bincount(places, values, size).astype(np.float64, copy=False)
+    return sums.plus(high)
+
+
+def _operations(nw: Any) -> dict[str, Callable[..., Any]]:
+    """What terms are made of, as expressions.
+
+    No branch is given what it fails on, for some engines evaluate them all; and conditions are numbers, not choices
+    between constants, which others refuse.
+    """
+
+    def flag(condition: Any) -> Any:
+        return condition.cast(nw.Float64)
+
+    def reciprocal(x: Any) -> Any:
+        return flag(x != 0) / (x + flag(x == 0))
+
+    def log(x: Any) -> Any:
+        safe = x + flag(x <= 0) * (1.0 - x)
+        return nw.when(x > 0).then(safe.log()).otherwise(safe * -np.inf)
+
+    return {
+        "add": lambda a, b: a + b,
+        "subtract": lambda a, b: a - b,
+        "multiply": lambda a, b: a * b,
+        "divide": lambda a, b: a / b,
+        "log": log,
+        "reciprocal": reciprocal,
+        "greater": lambda a, b: flag(a > b),
+        "equal": lambda a, b: flag(a == b),
+    }
