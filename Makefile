@@ -2,7 +2,7 @@
 # make test   set up .venv and run the whole suite
 # make check  format, lint, strict types, import layers
 # make bench  speed, as ratios measured side by side
-.PHONY: demo test check format bench clean
+.PHONY: demo test test-heavy check format bench clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -20,7 +20,12 @@ demo: .venv/.base
 	@$(BIN)/python examples/demo.py
 
 test: check
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -m 'not heavy'
+
+# what needs more than Python: Java for Spark
+test-heavy: .venv/.ready
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[spark]'
+	$(BIN)/python -m pytest -m heavy
 
 check: .venv/.ready
 	$(BIN)/ruff format --check .

@@ -125,14 +125,13 @@ def slicing_column(predictions: Predictions, by: Any) -> Array:
 
 def sliced(predictions: Predictions, values: Array) -> Iterator[tuple[Label, Predictions]]:
     """The rows of each value that has any that count, values rising. Rows are put in order once, not once a slice."""
-    if predictions.is_weighted:
-        counts = predictions.weight > 0
-        predictions, values = predictions[counts], values[counts]
     order = np.argsort(values, kind="stable")
     grouped, ordered = predictions[order], values[order]
     starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
     for start, stop in pairwise([*starts.tolist(), len(ordered)]):
-        yield ordered[start].item(), grouped[start:stop]
+        part = grouped[start:stop]
+        if not part.is_weighted or part.weight.any():
+            yield ordered[start].item(), part
 
 
 def _chosen(predictions: AnyPredictions, metrics: Iterable[Metric | str] | None) -> list[Metric]:

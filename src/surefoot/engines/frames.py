@@ -47,7 +47,8 @@ def tally_frame(predictions: FramePredictions, terms: Iterable[Term], by: str | 
     if by is None:
         return Tally(tallies[None].tables, tallies[None].labels, predictions.rounded)
     whole: Tally = sum(tallies.values())  # type: ignore[assignment]
-    return Tally(whole.tables, whole.labels, predictions.rounded, tallies, by)
+    counting = {value: part for value, part in tallies.items() if value not in pushed.weightless}
+    return Tally(whole.tables, whole.labels, predictions.rounded, counting, by)
 
 
 class _Pushed:
@@ -60,6 +61,7 @@ class _Pushed:
         self.predictions = predictions
         self.by = {"sf_by": self._slice_column(by)} if by is not None else {}
         self.operations = _operations(nw)
+        self.weightless = self._weightless() if by is not None else set()
 
     def add_all(self, parts: dict[Any, dict[str, Table]], key: Key, terms: list[Term]) -> None:
         rows = self._summed({}, terms)
@@ -103,6 +105,12 @@ class _Pushed:
             rows += found
             codes += [(k << HALF) | int(row["sf_cell"]) for row in found]
         self._file(parts, key, rows, np.array(codes, dtype=np.int64), terms, steps)
+
+    def _weightless(self) -> set[Any]:
+        """Slices in which no row counts."""
+        nw = self.nw
+        weights = self.predictions.frame.select(**self.by, w=nw.col("sf_weight")).group_by("sf_by")
+        return {row["sf_by"] for row in weights.agg(nw.col("w").sum()).collect().rows(named=True) if not row["w"]}
 
     # -- columns -----------------------------------------------------------------------------------------------------
 

@@ -22,6 +22,8 @@ from surefoot.tallies import Floats, Sums, Table, Term
 
 Result = TypeVar("Result")
 
+#: Rows a block when scores go into cells.
+_CELL_BLOCK = 1 << 18
 #: Classes whose scores are fetched together.
 _TOGETHER = 8
 #: Rows a bucket, so that sorting one stays in the cache.
@@ -128,22 +130,27 @@ class ClassScores:
         return Table(codes, totals, steps)
 
     def _class_in_cells(self, label: int, steps: int) -> Table:
+        """The table of one class, block by block, so that memory is bounded by the number of cells."""
         farthest = FARTHEST_LOG_ODDS * steps
-        odds = self.predictions.score_log_odds(label)
-        # shifted to be positive before it is cut, so that cutting is rounding down
-        cells = np.clip(odds * steps + farthest, 0, 2 * farthest - 1).astype(np.int64)
-        codes, places = np.unique(cells, return_inverse=True)
-        totals = {}
-        for name, values in self._values(label).items():
-            high = np.bincount(places, values, len(codes)).astype(np.float64, copy=False)
-            totals[name] = Sums(high, np.zeros(len(high)))
-        return Table(codes, totals)
+        totals = {term.name: Sums.zeros(2 * farthest) for term in self.terms}
+        seen = np.zeros(2 * farthest, dtype=bool)
+        for start in range(0, len(self.predictions), _CELL_BLOCK):
+            rows = slice(start, start + _CELL_BLOCK)
+            odds = self.predictions.score_log_odds(label, rows)
+            # shifted to be positive before it is cut, so that cutting is rounding down
+            cells = np.clip(odds * steps + farthest, 0, 2 * farthest - 1).astype(np.intp)
+            seen[cells] = True
+            for name, values in self._values(label, rows).items():
+                added = np.bincount(cells, values, 2 * farthest).astype(np.float64, copy=False)
+                totals[name] = totals[name].plus(added)
+        codes = np.flatnonzero(seen)
+        return Table(codes, {name: Sums(sums.high[codes], sums.low[codes]) for name, sums in totals.items()})
 
-    def _values(self, label: int) -> dict[str, Floats]:
+    def _values(self, label: int, rows: slice = slice(None)) -> dict[str, Floats]:
         """What each row adds to each term, for one class."""
-        positive = self.predictions.is_truly(label)
+        positive = self.predictions.is_truly(label, rows)
         row = {
-            **columns(self.predictions, slice(None)),
+            **columns(self.predictions, rows),
             "positive": positive.astype(np.float64),
             "negative": (~positive).astype(np.float64),
         }

@@ -351,11 +351,11 @@ class Predictions:
         """The position in ``labels`` of the predicted label of some rows."""
         return self._codes("predicted", rows)
 
-    def is_truly(self, label: int) -> npt.NDArray[np.bool_]:
-        """Which rows are of a class, given by its position in ``labels``."""
+    def is_truly(self, label: int, rows: slice = slice(None)) -> npt.NDArray[np.bool_]:
+        """Which of some rows are of a class, given by its position in ``labels``."""
         assert self.truth is not None
         assert self.labels is not None
-        of_class: npt.NDArray[np.bool_] = self.truth == self.labels[label]
+        of_class: npt.NDArray[np.bool_] = self.truth[rows] == self.labels[label]
         return of_class
 
     def _codes(self, column: str, rows: slice) -> npt.NDArray[np.intp]:
@@ -390,16 +390,16 @@ class Predictions:
         assert self.probabilities is not None
         return 1 + scores if self.probabilities.ndim == 1 and label == 0 else scores
 
-    def score_log_odds(self, label: int) -> npt.NDArray[np.float64]:
-        """The log-odds of a class, a non-decreasing function of :meth:`ranking_scores`."""
-        scores = self.ranking_scores([label])[0]
+    def score_log_odds(self, label: int, rows: slice) -> npt.NDArray[np.float64]:
+        """The log-odds of a class on some rows, a non-decreasing function of :meth:`ranking_scores`."""
         if self._log_odds is not None:
-            return scores
-        # the first label's score is -p, so that small p keep their order; its log-odds are those of p, negated
-        p = np.abs(scores)
+            return self._log_odds[rows, label]
+        assert self.probabilities is not None
+        second_only = self.probabilities.ndim == 1
+        p = (self.probabilities[rows] if second_only else self.probabilities[rows, label]).astype(np.float64)
         with np.errstate(divide="ignore"):
             odds: npt.NDArray[np.float64] = np.log(p) - np.log1p(-p)
-        return -odds if self.probabilities is not None and self.probabilities.ndim == 1 and label == 0 else odds
+        return -odds if second_only and label == 0 else odds
 
     def __getitem__(self, rows: slice | npt.NDArray[Any]) -> Predictions:
         """Some of the rows, over the same labels."""
