@@ -7,7 +7,8 @@ Equal parts are one object, so an engine that remembers what it has evaluated sh
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -113,21 +114,46 @@ def trace(expression: Callable[[Any], Any]) -> Expression:
     return traced if isinstance(traced, Expression) else _node("multiply", SymbolicRow().one, traced)
 
 
-def evaluate(
-    expression: Expression,
-    column: Callable[[str], Any],
-    operations: Mapping[str, Callable[..., Any]],
-    known: dict[int, Any],
-) -> Any:
-    """Evaluate with an engine's columns and operations; ``known`` shares common parts between calls."""
-    value = known.get(id(expression))
-    if value is None:
-        if expression.operation == "column":
-            value = column(expression.arguments[0])
+@dataclass(frozen=True)
+class Program:
+    """Expressions as a list of steps, each of operations on earlier ones: what they share is done once."""
+
+    #: (operation, arguments): of a column its name, of a constant its value, else the numbers of earlier steps.
+    steps: tuple[tuple[str, tuple[Any, ...]], ...]
+    #: The step that gives each expression.
+    results: tuple[int, ...]
+
+
+def program(expressions: Iterable[Expression]) -> Program:
+    """The steps that evaluate some expressions."""
+    steps: list[tuple[str, tuple[Any, ...]]] = []
+    numbers: dict[Any, int] = {}
+
+    def number(part: Any) -> int:
+        known = id(part) if isinstance(part, Expression) else part
+        if known not in numbers:
+            if not isinstance(part, Expression):
+                step: tuple[str, tuple[Any, ...]] = ("constant", (part,))
+            elif part.operation == "column":
+                step = ("column", part.arguments)
+            else:
+                step = (part.operation, tuple(number(argument) for argument in part.arguments))
+            steps.append(step)
+            numbers[known] = len(steps) - 1
+        return numbers[known]
+
+    results = tuple(number(expression) for expression in expressions)
+    return Program(tuple(steps), results)
+
+
+def evaluate(steps: Program, column: Callable[[str], Any], operations: Mapping[str, Callable[..., Any]]) -> list[Any]:
+    """What the expressions come to, with an engine's columns and operations."""
+    values: list[Any] = []
+    for operation, arguments in steps.steps:
+        if operation == "column":
+            values.append(column(arguments[0]))
+        elif operation == "constant":
+            values.append(arguments[0])
         else:
-            parts = (
-                evaluate(a, column, operations, known) if isinstance(a, Expression) else a for a in expression.arguments
-            )
-            value = operations[expression.operation](*parts)
-        known[id(expression)] = value
-    return value
+            values.append(operations[operation](*[values[argument] for argument in arguments]))
+    return [values[result] for result in steps.results]

@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from surefoot.engines.arrays import tally_arrays
@@ -47,17 +48,17 @@ class Metric:
     #: For metrics of scores in cells: how far the value may be from that on the rows themselves.
     error: Callable[[Tally], float] | None = field(default=None, repr=False)
 
-    @property
+    @cached_property
     def additive(self) -> bool:
         """Whether a tally of bounded size holds all it needs, so that :meth:`of` exists."""
         return not any(isinstance(term.key, Value) for term in self.terms)
 
-    @property
+    @cached_property
     def is_ranking(self) -> bool:
         """Whether it is made of the order of scores."""
         return any(isinstance(term.key, ClassScore) for term in self.terms)
 
-    @property
+    @cached_property
     def is_of_classes(self) -> bool:
         """Whether it is made class by class."""
         return any(isinstance(term.key, ClassPair | ClassScore) for term in self.terms)
@@ -96,15 +97,14 @@ class Metric:
 
     def missing(self, predictions: Predictions | FramePredictions) -> str:
         """Why these predictions cannot give the metric, or an empty string."""
-        keys = [term.key for term in self.terms]
         if isinstance(predictions, FramePredictions) and not self.additive:
             return f"{self.name} needs the rows themselves, which a lazy frame does not hand out; collect it first."
-        if any(isinstance(key, ClassScore) for key in keys) and predictions.probabilities is None:
+        if self.is_ranking and predictions.probabilities is None:
             return (
                 f"{self.name} ranks the scores of each class, and these predictions hold none; "
                 "use Predictions.from_probabilities or from_logits."
             )
-        if any(isinstance(key, ClassPair) for key in keys) and predictions.truth is None:
+        if self.is_of_classes and predictions.truth is None:
             return (
                 f"{self.name} needs true and predicted labels, and these predictions hold only whether each was "
                 "correct; use Predictions.from_labels."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from os import PathLike
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from surefoot.errors import InvalidTally
-from surefoot.expressions import Expression, trace
+from surefoot.expressions import Expression, Program, program, trace
 from surefoot.keys import ALL_ROWS, HALF, LOWER, Codes, Key
 
 Floats = npt.NDArray[np.float64]
@@ -33,6 +33,12 @@ class Term:
         return trace(self.expression)
 
 
+@lru_cache(maxsize=1024)
+def program_of(terms: tuple[Term, ...]) -> Program:
+    """The steps that give what a row adds to each term."""
+    return program(term.traced for term in terms)
+
+
 @dataclass(frozen=True)
 class Sums:
     """Totals with what their rounding left out, so that the order in which tallies are added does not show."""
@@ -41,7 +47,7 @@ class Sums:
     low: Floats
 
     @staticmethod
-    def zeros(size: int) -> Sums:
+    def zeros(size: int | tuple[int, ...]) -> Sums:
         return Sums(np.zeros(size), np.zeros(size))
 
     @property
@@ -53,9 +59,10 @@ class Sums:
         with np.errstate(invalid="ignore", over="ignore"):
             total = self.high + high
             back = total - self.high
-            lost = (self.high - (total - back)) + (high - back)
-            rest = self.low + low + lost
-        return Sums(total, np.where(np.isfinite(total), rest, 0.0))
+            rest = self.low + low + ((self.high - (total - back)) + (high - back))
+        if not np.isfinite(rest).all():
+            rest = np.where(np.isfinite(total), rest, 0.0)
+        return Sums(total, rest)
 
     def at(self, index: npt.NDArray[np.intp], size: int) -> Sums:
         """These totals, placed among ``size`` others that are zero."""
@@ -128,7 +135,8 @@ class Tally:
 
     def __getitem__(self, term: Term) -> float:
         """The total of a term without key."""
-        return float(self.tables[term.key.name].totals[term.name].value[0])
+        sums = self.tables[term.key.name].totals[term.name]
+        return float(sums.high[0] + sums.low[0])
 
     def table(self, key: Key) -> Any:
         """The totals under a key."""

@@ -22,7 +22,7 @@ from surefoot.engines.threads import in_parallel, workers
 from surefoot.expressions import evaluate
 from surefoot.keys import HALF, Bins, ClassPair, ClassScore, Codes, Everything, Key, Value, ordered_bits
 from surefoot.predictions import Predictions
-from surefoot.tallies import Floats, Sums, Table, Tally, Term
+from surefoot.tallies import Sums, Table, Tally, Term, program_of
 
 #: Up to this many codes are counted in a dense array; above, the codes that occur are found first.
 _DENSE = 1 << 16
@@ -67,7 +67,9 @@ def _compiled_tables(
     arrays = kernel_columns(predictions)
     if arrays is None:
         return None
-    written = plan(by_key, Shape(predictions.stores_doubt, predictions.is_weighted))
+    written = plan(
+        tuple((key, tuple(terms)) for key, terms in by_key), Shape(predictions.stores_doubt, predictions.is_weighted)
+    )
     if len(predictions) < COMPILE_FROM and not kernel_cache.is_loaded(written.source):
         return None
     kernel = kernel_cache.compiled(written.source)
@@ -106,26 +108,24 @@ def _read(written: Plan, total: Sums) -> dict[str, Table]:
 def _table(predictions: Predictions, key: Key, terms: list[Term]) -> Table:
     """Add up terms block by block under the codes of their key."""
     codes, places = _codes(predictions, key)
-    totals = {term.name: Sums.zeros(len(codes)) for term in terms}
+    steps = program_of(tuple(terms))
+    totals = Sums.zeros((len(terms), len(codes)))
     seen = np.zeros(len(codes), dtype=bool)
     size = BLOCK if len(codes) <= _LARGE_TABLE else _LARGE_BLOCK
     with np.errstate(divide="ignore", over="ignore"):
         for start in range(0, len(predictions), size):
             block = slice(start, min(start + size, len(predictions)))
             row = columns(predictions, block)
-            known: dict[int, Any] = {}
-            here = None if places is None else places(block)
-            for term in terms:
-                values = evaluate(term.traced, row.__getitem__, OPERATIONS, known)
-                if here is None:
-                    added: Floats = np.array([values.sum()])
-                else:
-                    added = np.bincount(here, values, len(codes)).astype(np.float64, copy=False)
-                totals[term.name] = totals[term.name].plus(added)
-            seen[slice(None) if here is None else here] = True
-    if seen.all():
-        return Table(codes, totals)
-    return Table(codes[seen], {name: Sums(s.high[seen], s.low[seen]) for name, s in totals.items()})
+            values = evaluate(steps, row.__getitem__, OPERATIONS)
+            if places is None:
+                totals = totals.plus(np.array([[value.sum()] for value in values]))
+                continue
+            here = places(block)
+            seen[here] = True
+            totals = totals.plus(np.array([np.bincount(here, value, len(codes)) for value in values], dtype=np.float64))
+    kept = slice(None) if places is None or seen.all() else seen
+    named = {term.name: Sums(totals.high[i, kept], totals.low[i, kept]) for i, term in enumerate(terms)}
+    return Table(codes[kept], named)
 
 
 def _codes(predictions: Predictions, key: Key) -> tuple[Codes, Callable[[slice], Places] | None]:

@@ -15,7 +15,7 @@ import numpy as np
 from surefoot.expressions import evaluate
 from surefoot.keys import FARTHEST_LOG_ODDS, HALF, Bins, ClassPair, ClassScore, Everything, Key, score_steps
 from surefoot.predictions.lazy import FramePredictions
-from surefoot.tallies import Floats, Label, Sums, Table, Tally, Term
+from surefoot.tallies import Floats, Label, Sums, Table, Tally, Term, program_of
 
 _INNER_LOG_ODDS = FARTHEST_LOG_ODDS + 1.0
 
@@ -146,14 +146,11 @@ class _Pushed:
     def _summed(self, keys: Mapping[str, Any], terms: Sequence[Term], positive: Any = None) -> list[dict[str, Any]]:
         """One aggregation: the totals of terms, a row for each combination of keys that occurs."""
         nw = self.nw
-        known: dict[int, Any] = {}
-        columns: dict[str, Any] = {}
-        names: dict[int, str] = {}
-        for term in terms:
-            if id(term.traced) not in names:
-                names[id(term.traced)] = f"sf_t{len(names)}"
-                value = evaluate(term.traced, self._column(positive), self.operations, known)
-                columns[names[id(term.traced)]] = value
+        # terms that say the same are one column
+        said = {id(term.traced): term for term in terms}
+        values = evaluate(program_of(tuple(said.values())), self._column(positive), self.operations)
+        names = {identity: f"sf_t{i}" for i, identity in enumerate(said)}
+        columns = dict(zip(names.values(), values, strict=True))
         keys = {**self.by, **keys}
         # arithmetic inside an aggregation is refused by some engines: columns first, then plain sums of them
         prepared = self.predictions.frame.select(**keys, **columns)

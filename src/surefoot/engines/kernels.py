@@ -7,8 +7,8 @@ by all of them while they are in the cache, and added up with their rounding err
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from surefoot.expressions import Expression, SymbolicRow
@@ -122,7 +122,8 @@ class Plan:
     parts: tuple[Part, ...]
 
 
-def plan(by_key: Sequence[tuple[Everything | Bins, Sequence[Term]]], shape: Shape) -> Plan:
+@lru_cache(maxsize=256)
+def plan(by_key: tuple[tuple[Everything | Bins, tuple[Term, ...]], ...], shape: Shape) -> Plan:
     """Write the kernel for these terms."""
     functions, calls, scratch, parts = [], [], [], []
     offset = 0
@@ -176,7 +177,8 @@ def _bins(number: int, key: Bins, x: str, body: Body, values: list[str], offset:
     """First the bin of every row of the block, in a loop that vectorises; then the sums, bin by bin."""
     loop = "".join(f"        {line}\n" for line in body.lines)
     width, total = len(values), len(values) * key.size
-    adds = "".join(f"        lanes[at + {j}] += {value}\n" for j, value in enumerate(values))
+    # unsigned, so that no index is looked at for being counted from the end
+    adds = "".join(f"        lanes[at + np.uintp({j})] += {value}\n" for j, value in enumerate(values))
     added = " + ".join(f"lanes[{lane * total} + j]" for lane in range(_LANES))
     return (
         f"EDGES_{number} = np.array({list(key.edges)!r})\n\n"
@@ -186,7 +188,7 @@ def _bins(number: int, key: Bins, x: str, body: Body, values: list[str], offset:
         f"    lanes[:] = 0.0\n"
         f"    places_{number}({COLUMNS}, places)\n"
         f"    for i in range(confidence.shape[0]):\n{loop}"
-        f"        at = ((i & {_LANES - 1}) * {key.size} + places[i]) * {width}\n{adds}"
+        f"        at = np.uintp(((i & {_LANES - 1}) * {key.size} + places[i]) * {width})\n{adds}"
         f"    for j in range({total}):\n        block[{offset} + j] = {added}\n"
     )
 
@@ -194,21 +196,27 @@ def _bins(number: int, key: Bins, x: str, body: Body, values: list[str], offset:
 def _place(number: int, key: Bins, x: str) -> str:
     """Lines that set k to the bin of x: how many inner edges it has passed."""
     passed = ">" if key.closed == "right" else ">="
-    if key.size <= _COUNTED_EDGES:
-        return "        k = np.int64(0)\n" + "".join(
-            f"        k += np.int64({x} {passed} {edge!r})\n" for edge in key.edges
+    step = 1 / key.size
+    if key.column == "confidence" and all(edge == i * step for i, edge in enumerate(key.edges, 1)):
+        # a guess, mended by comparison with the edges on both sides: multiples of the step, to the last bit
+        return (
+            f"        k = np.int32(min({x} * {float(key.size)!r}, {float(key.size - 1)!r}))\n"
+            f"        k += np.int32({x} {passed} (k + 1) * {step!r}) * np.int32(k < {key.size - 1})\n"
+            f"        k -= np.int32(not ({x} {passed} k * {step!r})) * np.int32(k > 0)\n"
         )
-    # a first guess by multiplication, mended by comparison with the edges themselves
+    if key.size <= _COUNTED_EDGES:
+        return "        k = np.int32(0)\n" + "".join(
+            f"        k += np.int32({x} {passed} {edge!r})\n" for edge in key.edges
+        )
     return (
-        f"        k = min(int({x} * {key.size}), {key.size - 1})\n"
-        f"        while k > 0 and not {x} {passed} EDGES_{number}[k - 1]:\n            k -= 1\n"
+        f"        k = np.int32(0)\n"
         f"        while k < {key.size - 1} and {x} {passed} EDGES_{number}[k]:\n            k += 1\n"
     )
 
 
 def _run(calls: list[str], scratch: list[str], size: int) -> str:
     prepared = "\n".join(
-        f"    {line}" for line in [f"block = np.zeros({size})", f"places = np.empty({BLOCK}, dtype=np.int64)", *scratch]
+        f"    {line}" for line in [f"block = np.zeros({size})", f"places = np.empty({BLOCK}, dtype=np.int32)", *scratch]
     )
     done = "\n".join(f"        {call}" for call in calls)
     return f"""

@@ -6,7 +6,7 @@ enough that each is then sorted within the cache: by eleven bits at a time, the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import lru_cache
 
 from surefoot.engines.kernels import COLUMNS, HEAD, STRICT, Body, Shape
 from surefoot.tallies import Term
@@ -57,7 +57,8 @@ def sort(keys, order, other_keys, other_order, counts):
 '''
 
 
-def ranking_source(terms: Sequence[Term], shape: Shape) -> str:
+@lru_cache(maxsize=64)
+def ranking_source(terms: tuple[Term, ...], shape: Shape) -> str:
     """The kernel for terms under a score: counting, placing and adding, each to be run over a part of the data."""
     body = Body(shape)
     values = [body.value(term.traced) for term in terms]

@@ -18,7 +18,7 @@ from surefoot.engines.threads import in_parallel, workers
 from surefoot.expressions import evaluate
 from surefoot.keys import FARTHEST_LOG_ODDS, HALF, Codes, ordered_bits, score_steps
 from surefoot.predictions import Predictions
-from surefoot.tallies import Floats, Sums, Table, Term
+from surefoot.tallies import Floats, Sums, Table, Term, program_of
 
 Result = TypeVar("Result")
 
@@ -69,7 +69,7 @@ class ClassScores:
         arrays = kernel_columns(self.predictions) if work >= RUN_FROM and len(codes) < 1 << 32 else None
         if arrays is None:
             return None
-        source = ranking_source(self.terms, Shape(self.predictions.stores_doubt, self.predictions.is_weighted))
+        source = ranking_source(tuple(self.terms), Shape(self.predictions.stores_doubt, self.predictions.is_weighted))
         if work < COMPILE_FROM and not kernel_cache.is_loaded(source):
             return None
         kernel: Any = kernel_cache.compiled(source)
@@ -154,8 +154,8 @@ class ClassScores:
             "positive": positive.astype(np.float64),
             "negative": (~positive).astype(np.float64),
         }
-        known: dict[int, Any] = {}
-        return {term.name: evaluate(term.traced, row.__getitem__, OPERATIONS, known) for term in self.terms}
+        values = evaluate(program_of(tuple(self.terms)), row.__getitem__, OPERATIONS)
+        return {term.name: value for term, value in zip(self.terms, values, strict=True)}
 
 
 def _buckets(codes: Codes, count: Any) -> tuple[int, int, Codes, list[slice], Codes, Codes]:

@@ -1,0 +1,355 @@
+"""`make bench`: run every job beside what it is compared with, and write benchmarks/RESULTS.md."""
+
+from __future__ import annotations
+
+import gc
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import numpy as np
+
+import surefoot as sf
+from surefoot.engines.threads import in_parallel, workers
+
+SIX = ["csr", "csr_sigma", "cw_accuracy", "gain", "brier", "accuracy"]
+RESULTS = Path(__file__).parent / "RESULTS.md"
+
+
+@dataclass
+class Row:
+    job: str
+    ours: float
+    against: str
+    theirs: float
+    wanted: str
+    ratio: str
+
+
+def best(work: Callable[[], object], repeats: int = 7) -> float:
+    """The least of some timings, in seconds: noise only adds."""
+    work()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def rows_of(n: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    confidence = rng.random(n)
+    return rng.random(n) < confidence, confidence
+
+
+def plain_six(correct: np.ndarray, c: np.ndarray) -> tuple[float, ...]:
+    n = len(c)
+    csr = np.sum(~correct / (1 - c)) / n
+    sigma = np.sqrt(np.sum(c / (1 - c))) / n
+    accuracy = np.mean(correct)
+    weighted = np.sum(c * correct) / np.sum(c)
+    return (
+        csr,
+        sigma,
+        accuracy,
+        weighted,
+        (weighted - accuracy) / (1 - min(weighted, accuracy)),
+        np.mean((c - correct) ** 2),
+    )
+
+
+def plain_ece(correct: np.ndarray, c: np.ndarray) -> float:
+    bins = np.searchsorted(np.linspace(0, 1, 16)[1:-1], c)
+    stated, seen = np.bincount(bins, c, 15), np.bincount(bins, correct, 15)
+    return float(np.abs(stated - seen).sum() / len(c))
+
+
+def read(*arrays: np.ndarray) -> None:
+    """Read the bytes of arrays on all processors, as eight-byte words."""
+    words = [array.view(np.uint8)[: array.nbytes // 8 * 8].view(np.float64) for array in arrays]
+    pieces = [piece for array in words for piece in np.array_split(array, workers())]
+    with np.errstate(all="ignore"):
+        in_parallel([piece.sum for piece in pieces])
+
+
+def six() -> list[Row]:
+    correct, c = rows_of(10_000_000)
+    p = sf.Predictions.from_correct(correct, c)
+    ours = best(lambda: sf.tally(p, SIX))
+    plain = best(lambda: plain_six(correct, c), 3)
+    reading = best(lambda: read(correct, c))
+    with_ece = best(lambda: sf.tally(p, [*SIX, "ece"]))
+    plain_with = best(lambda: (plain_six(correct, c), plain_ece(correct, c)), 3)
+    job = "csr, sigma, cwA, gain, Brier, accuracy, N = 1e7 float64"
+    return [
+        Row(job, ours, "plain whole-array NumPy formulas", plain, "20x", f"{plain / ours:.1f}x"),
+        Row(job, ours, "reading those bytes (parallel sum)", reading, "0.5 of that speed", f"{reading / ours:.2f}"),
+        Row(
+            "the same with ECE15",
+            with_ece,
+            "NumPy formulas and bincount",
+            plain_with,
+            "10x",
+            f"{plain_with / with_ece:.1f}x",
+        ),
+    ]
+
+
+def door() -> list[Row]:
+    rng = np.random.default_rng(1)
+    y, predicted = rng.integers(0, 10, (2, 10_000_000))
+    c = rng.random(10_000_000)
+    ours = best(lambda: sf.Predictions.from_labels(y, predicted, c))
+    reading = best(lambda: (y.sum(), predicted.sum(), c.sum()))
+    return [
+        Row(
+            "the door: from_labels, integers, N = 1e7",
+            ours,
+            "reading the input",
+            reading,
+            "at most 5 reads",
+            f"{ours / reading:.1f} reads",
+        )
+    ]
+
+
+def small() -> list[Row]:
+    correct, c = rows_of(1000)
+    p = sf.Predictions.from_correct(correct, c)
+    metrics = [sf.metrics.ALL[name] for name in SIX]
+
+    def ours() -> None:
+        t = sf.tally(p, metrics)
+        for metric in metrics:
+            metric.of(t)
+
+    took, plain = best(ours, 200), best(lambda: plain_six(correct, c), 200)
+    return [
+        Row(
+            "those six together, N = 1000, warm",
+            took,
+            "the plain NumPy formulas",
+            plain,
+            "at most 5x slower, under 1 ms",
+            f"{took / plain:.1f}x slower",
+        )
+    ]
+
+
+def rankings() -> list[Row]:
+    from sklearn.metrics import roc_auc_score
+
+    rows = []
+    rng = np.random.default_rng(2)
+    n = 5_000_000
+    s = rng.random(n)
+    y = (rng.random(n) < s).astype(int)
+    c = np.maximum(s, 1 - s)
+    p = sf.Predictions.from_probabilities(y, s)
+    ours, theirs = best(lambda: sf.cw_auc(p), 3), best(lambda: roc_auc_score(y, s, sample_weight=c), 1)
+    rows.append(
+        Row(
+            "cw_auc, binary, N = 5e6, distinct scores",
+            ours,
+            "scikit-learn weighted roc_auc_score",
+            theirs,
+            "8x",
+            f"{theirs / ours:.1f}x",
+        )
+    )
+    for n, k in ((500_000, 10), (50_000, 1000)):
+        table = rng.dirichlet(np.ones(k), n)
+        y = np.minimum((table.cumsum(axis=1) < rng.random(n)[:, None]).sum(axis=1), k - 1)
+        c = table.max(axis=1)
+        p = sf.Predictions.from_probabilities(y, table, labels=range(k))
+        some = range(min(k, 40))
+        ours = best(lambda p=p: sf.cw_auc(p), 3)
+        theirs = best(lambda: [roc_auc_score(y == j, table[:, j], sample_weight=c) for j in some], 1) * k / len(some)  # noqa: B023
+        against = "scikit-learn, one class at a time" + ("" if len(some) == k else f" ({len(some)} of them, scaled)")
+        rows.append(Row(f"cw_auc macro, K = {k}, N = {n:.0e}", ours, against, theirs, "8x", f"{theirs / ours:.1f}x"))
+    return rows
+
+
+def ece() -> list[Row]:
+    correct, c = rows_of(1_000_000)
+    p = sf.Predictions.from_correct(correct, c)
+    ours = best(lambda: sf.ece(p))
+    rows = []
+    try:
+        import torch
+        from torchmetrics.functional.classification import binary_calibration_error
+
+        preds, target = torch.from_numpy(c), torch.from_numpy(correct.astype(np.int64))
+        theirs = best(lambda: binary_calibration_error(preds, target, n_bins=15), 3)
+        rows.append(
+            Row("ece, N = 1e6", ours, "torchmetrics binary_calibration_error", theirs, "30x", f"{theirs / ours:.1f}x")
+        )
+        from netcal.metrics import ECE
+
+        theirs = best(lambda: ECE(15).measure(c, correct.astype(int)), 3)
+        rows.append(Row("ece, N = 1e6", ours, "netcal ECE", theirs, "10x", f"{theirs / ours:.1f}x"))
+    except ImportError as error:
+        rows.append(
+            Row("ece, N = 1e6", ours, f"not measured: {error.name} is not installed", float("nan"), "30x / 10x", "-")
+        )
+    return rows
+
+
+COLD = """
+import time
+start = time.perf_counter()
+import numpy as np, surefoot as sf
+rng = np.random.default_rng(0)
+c = rng.random(10_000)
+y = (rng.random(10_000) < c).astype(int)
+sf.csr(y, np.ones(10_000, dtype=int), c)
+print(time.perf_counter() - start)
+"""
+
+
+def cold() -> list[Row]:
+    import os
+
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "SUREFOOT_CACHE_DIR": str(Path(folder) / "kernels")}
+        runs = [
+            float(
+                subprocess.run(
+                    [sys.executable, "-c", COLD], env=environment, capture_output=True, text=True, check=True
+                ).stdout
+            )
+            for _ in range(3)
+        ]
+    return [
+        Row(
+            "first csr on 1e4 rows, fresh process, cold cache, imports included",
+            min(runs),
+            "-",
+            float("nan"),
+            "under 0.5 s",
+            f"{min(runs):.2f} s",
+        )
+    ]
+
+
+def memory() -> list[Row]:
+    correct, c = rows_of(100_000_000)
+    p = sf.Predictions.from_correct(correct, c)
+    sf.tally(p[:1_000_000])
+    gc.collect()
+    tracemalloc.start()
+    start = time.perf_counter()
+    sf.tally(p)
+    took = time.perf_counter() - start
+    peak = tracemalloc.get_traced_memory()[1] / 2**20
+    tracemalloc.stop()
+    return [
+        Row(
+            "tallying 1e8 float64 rows, every additive metric",
+            took,
+            "allocated beyond the input",
+            float("nan"),
+            "at most 100 MiB",
+            f"{peak:.1f} MiB",
+        )
+    ]
+
+
+LAZY = """
+import resource, sys, time
+import polars as pl
+import surefoot as sf
+frame = pl.scan_parquet(sys.argv[1])
+frame.select(pl.col("confidence").sum()).collect(engine="streaming")
+bare = min(timed(lambda: frame.select(pl.col("confidence").sum()).collect(engine="streaming")) for _ in range(3))
+p = sf.Predictions.from_frame(frame, correct="correct", confidence="confidence")
+ours = timed(lambda: sf.tally(p))
+print(bare, ours, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
+"""
+
+
+def lazy() -> list[Row]:
+    import polars as pl
+
+    timed = "def timed(f):\n    import time\n    s = time.perf_counter()\n    f()\n    return time.perf_counter() - s\n"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.parquet"
+        correct, c = rows_of(100_000_000)
+        pl.DataFrame({"correct": correct, "confidence": c}).write_parquet(path, row_group_size=1_000_000)
+        del correct, c
+        gc.collect()
+        done = subprocess.run(
+            [sys.executable, "-c", timed + LAZY, str(path)], capture_output=True, text=True, check=True
+        )
+    bare, ours, gib = map(float, done.stdout.split())
+    return [
+        Row(
+            "Polars lazy over Parquet, 1e8 rows, every additive metric",
+            ours,
+            "a bare sum of the confidence column",
+            bare,
+            "at most 10x, under 2 GiB",
+            f"{ours / bare:.1f}x, {gib:.2f} GiB",
+        )
+    ]
+
+
+def machine() -> str:
+    model = next(
+        (
+            line.partition(":")[2].strip()
+            for line in Path("/proc/cpuinfo").read_text().splitlines()
+            if line.startswith("model name")
+        ),
+        platform.processor(),
+    )
+    packages = []
+    for name in ("numpy", "numba", "scikit-learn", "polars", "torch", "torchmetrics", "netcal"):
+        try:
+            packages.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            continue
+    return f"{model}, {workers()} processors, {platform.system()}, Python {platform.python_version()}, {', '.join(packages)}"
+
+
+def milliseconds(seconds: float) -> str:
+    return "-" if seconds != seconds else f"{seconds * 1e3:,.2f} ms"
+
+
+def main() -> None:
+    jobs = {f.__name__: f for f in (six, door, rankings, ece, small, cold, memory, lazy)}
+    chosen = sys.argv[1:] or list(jobs)
+    rows = []
+    for name in chosen:
+        print(f"{name} ...", file=sys.stderr)
+        rows += jobs[name]()
+        gc.collect()
+    lines = [
+        "# Speed",
+        "",
+        "Ratios measured side by side in one run of `make bench`; times are the least of several, and depend on the machine.",
+        "",
+        f"Machine: {machine()}.",
+        "",
+        "| job | ours | against | theirs | wanted | measured |",
+        "|---|---:|---|---:|---|---|",
+        *(
+            f"| {r.job} | {milliseconds(r.ours)} | {r.against} | {milliseconds(r.theirs)} | {r.wanted} | {r.ratio} |"
+            for r in rows
+        ),
+    ]
+    text = "\n".join(lines) + "\n"
+    print(text)
+    if chosen == list(jobs):
+        RESULTS.write_text(text)
+
+
+main()
