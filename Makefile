@@ -37,6 +37,7 @@ format: .venv/.ready
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+# compared with torchmetrics and netcal where they are installed
 bench: .venv/.ready
 	$(BIN)/python -m benchmarks
 

@@ -109,6 +109,21 @@ def test_real_networks_give_the_figures_of_their_report(real_predictions) -> Non
     assert a.seen == 641
     assert len(a.slices) == 10
 
+    for file, columns in (
+        ("verified_calibration_cifar10_vgg16", {"truth": "label", "probabilities": "probs"}),
+        ("netcal_lenet_5_cifar_10", {"truth": "label", "probabilities": "probs"}),
+        (
+            "nannyml_employment_ma",
+            {"truth": "employed", "predicted": "prediction", "probabilities": "predicted_probability"},
+        ),
+    ):
+        p = sf.Predictions.from_frame(pd.read_parquet(real_predictions / f"{file}.parquet"), **columns)
+        t = sf.tally(p)
+        for name in ("auc", "cw_auc", "auc_gain", "cw_average_precision"):
+            metric = sf.metrics.ALL[name]
+            assert abs(metric(p) - metric.of(t)) <= min(metric.bound(t), 1e-4)
+        assert max(sf.metrics.ALL[name].bound(t) for name in ("auc", "cw_auc")) < 1e-4
+
     lenet = pd.read_parquet(real_predictions / "netcal_lenet_5_cifar_10.parquet")
     b = sf.assess(lenet, truth="label", probabilities="probs")
     assert round(b.risk.csr, 2) == 1.63

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from operator import eq, gt, mul, sub
 from typing import Any
 
 
@@ -124,26 +125,42 @@ class Program:
     results: tuple[int, ...]
 
 
-def program(expressions: Iterable[Expression]) -> Program:
-    """The steps that evaluate some expressions."""
+def program(expressions: Iterable[Expression], ones: tuple[str, ...] = ()) -> Program:
+    """The steps that evaluate some expressions. Columns in ``ones`` are 1 on every row, and fall out of products."""
     steps: list[tuple[str, tuple[Any, ...]]] = []
     numbers: dict[Any, int] = {}
 
-    def number(part: Any) -> int:
-        known = id(part) if isinstance(part, Expression) else part
-        if known not in numbers:
-            if not isinstance(part, Expression):
-                step: tuple[str, tuple[Any, ...]] = ("constant", (part,))
-            elif part.operation == "column":
-                step = ("column", part.arguments)
-            else:
-                step = (part.operation, tuple(number(argument) for argument in part.arguments))
+    def number(operation: str, arguments: tuple[Any, ...]) -> int:
+        step = (operation, arguments)
+        if step not in numbers:
             steps.append(step)
-            numbers[known] = len(steps) - 1
-        return numbers[known]
+            numbers[step] = len(steps) - 1
+        return numbers[step]
 
-    results = tuple(number(expression) for expression in expressions)
+    def constant(at: int) -> float | None:
+        operation, arguments = steps[at]
+        return arguments[0] if operation == "constant" else None
+
+    def written(part: Any) -> int:
+        if not isinstance(part, Expression):
+            return number("constant", (part,))
+        if part.operation == "column":
+            return number("constant", (1.0,)) if part.arguments[0] in ones else number("column", part.arguments)
+        arguments = tuple(written(argument) for argument in part.arguments)
+        known = [constant(argument) for argument in arguments]
+        if part.operation == "multiply" and 1.0 in known:
+            return arguments[1 - known.index(1.0)]
+        if part.operation == "add" and 0.0 in known:
+            return arguments[1 - known.index(0.0)]
+        if part.operation in _FOLDED and None not in known:
+            return number("constant", (float(_FOLDED[part.operation](*known)),))
+        return number(part.operation, arguments)
+
+    results = tuple(written(expression) for expression in expressions)
     return Program(tuple(steps), results)
+
+
+_FOLDED: dict[str, Callable[[Any, Any], Any]] = {"greater": gt, "equal": eq, "subtract": sub, "multiply": mul}
 
 
 def evaluate(steps: Program, column: Callable[[str], Any], operations: Mapping[str, Callable[..., Any]]) -> list[Any]:

@@ -44,6 +44,12 @@ class Bins:
     def size(self) -> int:
         return len(self.edges) + 1
 
+    @property
+    def step(self) -> float | None:
+        """The width of the bins if the edges are its multiples to the last bit, as those of equal width are."""
+        step = 1 / self.size
+        return step if all(edge == i * step for i, edge in enumerate(self.edges, 1)) else None
+
 
 @dataclass(frozen=True)
 class ClassPair:

@@ -34,9 +34,9 @@ class Term:
 
 
 @lru_cache(maxsize=1024)
-def program_of(terms: tuple[Term, ...]) -> Program:
+def program_of(terms: tuple[Term, ...], *, is_weighted: bool = True) -> Program:
     """The steps that give what a row adds to each term."""
-    return program(term.traced for term in terms)
+    return program((term.traced for term in terms), ("one",) if is_weighted else ("one", "weight"))
 
 
 @dataclass(frozen=True)

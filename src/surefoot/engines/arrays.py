@@ -75,7 +75,7 @@ def _compiled_tables(
     kernel = kernel_cache.compiled(written.source)
     if kernel is None:
         return None
-    cuts = np.linspace(0, len(predictions), workers() + 1).astype(np.intp)
+    cuts = [len(predictions) * i // workers() for i in range(workers() + 1)]
     jobs = [
         partial(_run, kernel, [array[start:stop] for array in arrays], written.size) for start, stop in pairwise(cuts)
     ]
@@ -108,7 +108,7 @@ def _read(written: Plan, total: Sums) -> dict[str, Table]:
 def _table(predictions: Predictions, key: Key, terms: list[Term]) -> Table:
     """Add up terms block by block under the codes of their key."""
     codes, places = _codes(predictions, key)
-    steps = program_of(tuple(terms))
+    steps = program_of(tuple(terms), is_weighted=predictions.is_weighted)
     totals = Sums.zeros((len(terms), len(codes)))
     seen = np.zeros(len(codes), dtype=bool)
     size = BLOCK if len(codes) <= _LARGE_TABLE else _LARGE_BLOCK
@@ -117,9 +117,12 @@ def _table(predictions: Predictions, key: Key, terms: list[Term]) -> Table:
             block = slice(start, min(start + size, len(predictions)))
             row = columns(predictions, block)
             values = evaluate(steps, row.__getitem__, OPERATIONS)
+            rows = block.stop - start
             if places is None:
-                totals = totals.plus(np.array([[value.sum()] for value in values]))
+                sums = [[value * rows if isinstance(value, float) else value.sum()] for value in values]
+                totals = totals.plus(np.array(sums))
                 continue
+            values = [np.full(rows, value) if isinstance(value, float) else value for value in values]
             here = places(block)
             seen[here] = True
             totals = totals.plus(np.array([np.bincount(here, value, len(codes)) for value in values], dtype=np.float64))

@@ -1,8 +1,8 @@
 """Tallies of lazy dataframes: sums pushed down into whatever engine holds the rows.
 
-Terms become columns, keys become columns, and one aggregation gives the totals: nothing but them is collected. Sums of
-whole rows are one aggregation, all bins together another (their tables are margins of it), class pairs one, and each
-class's scores one.
+Terms become columns, keys become columns, and one aggregation gives the totals: nothing but them is collected. Sums
+over all rows and all bins are one aggregation (their tables are its margins), class pairs one, and each class's scores
+one.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 
 from surefoot.expressions import evaluate
 from surefoot.keys import FARTHEST_LOG_ODDS, HALF, Bins, ClassPair, ClassScore, Everything, Key, score_steps
+from surefoot.predictions.frames import collected
 from surefoot.predictions.lazy import FramePredictions
 from surefoot.tallies import Floats, Label, Sums, Table, Tally, Term, program_of
 
@@ -28,16 +29,14 @@ def tally_frame(predictions: FramePredictions, terms: Iterable[Term], by: str | 
         by_key.setdefault(term.key, []).append(term)
     parts: dict[Any, dict[str, Table]] = {}
     labels = predictions.labels
-    bins = {key: group for key, group in by_key.items() if isinstance(key, Bins)}
+    of_rows = {key: group for key, group in by_key.items() if isinstance(key, Everything | Bins)}
+    if of_rows:
+        pushed.add_rows(parts, of_rows)
     for key, group in by_key.items():
-        if isinstance(key, Everything):
-            pushed.add_all(parts, key, group)
-        elif isinstance(key, ClassPair):
+        if isinstance(key, ClassPair):
             labels = pushed.add_pairs(parts, key, group, labels)
         elif isinstance(key, ClassScore):
             pushed.add_scores(parts, key, group)
-    if bins:
-        pushed.add_bins(parts, bins)
     speaks_of_classes = any(isinstance(key, ClassPair | ClassScore) for key in by_key)
     tallies = {
         value: Tally(tables, labels if speaks_of_classes else None, 0) for value, tables in sorted(parts.items())
@@ -60,19 +59,19 @@ class _Pushed:
         self.nw = nw
         self.predictions = predictions
         self.by = {"sf_by": self._slice_column(by)} if by is not None else {}
-        self.operations = _operations(nw)
+        self.operations = _operations(nw, predictions.frame.implementation)
         self.weightless = self._weightless() if by is not None else set()
 
-    def add_all(self, parts: dict[Any, dict[str, Table]], key: Key, terms: list[Term]) -> None:
-        rows = self._summed({}, terms)
-        self._file(parts, key, rows, np.zeros(len(rows), dtype=np.int64), terms)
-
-    def add_bins(self, parts: dict[Any, dict[str, Table]], groups: Mapping[Bins, list[Term]]) -> None:
-        """All bins in one aggregation, by the tuple of their codes; the table of each is a margin of it."""
-        keys = {f"sf_bin{i}": self._bin(key) for i, key in enumerate(groups)}
-        rows = self._summed(keys, [term for terms in groups.values() for term in terms])
-        for i, (key, terms) in enumerate(groups.items()):
-            codes = np.array([row[f"sf_bin{i}"] for row in rows], dtype=np.int64)
+    def add_rows(self, parts: dict[Any, dict[str, Table]], groups: Mapping[Everything | Bins, list[Term]]) -> None:
+        """All rows and all bins in one aggregation, by all codes together; the table of each is a margin of it."""
+        bins = [key for key in groups if isinstance(key, Bins)]
+        # one number for all bins of a row, each a digit of it
+        digits = np.cumprod([1, *(key.size for key in bins)]).tolist()
+        number = sum((self._bin(key) * digit for key, digit in zip(bins, digits, strict=False)), start=0)
+        rows = self._summed({"sf_bins": number} if bins else {}, [term for terms in groups.values() for term in terms])
+        numbers = np.array([row.get("sf_bins", 0) for row in rows], dtype=np.int64)
+        for key, terms in groups.items():
+            codes = numbers // digits[bins.index(key)] % key.size if isinstance(key, Bins) else numbers * 0
             self._file(parts, key, rows, codes, terms)
 
     def add_pairs(
@@ -110,7 +109,7 @@ class _Pushed:
         """Slices in which no row counts."""
         nw = self.nw
         weights = self.predictions.frame.select(**self.by, w=nw.col("sf_weight")).group_by("sf_by")
-        return {row["sf_by"] for row in weights.agg(nw.col("w").sum()).collect().rows(named=True) if not row["w"]}
+        return {row["sf_by"] for row in collected(weights.agg(nw.col("w").sum())).rows(named=True) if not row["w"]}
 
     # -- columns -----------------------------------------------------------------------------------------------------
 
@@ -130,8 +129,17 @@ class _Pushed:
         """How many inner edges a row has passed."""
         nw = self.nw
         x = nw.col(f"sf_{key.column}")
-        passed = [x > edge if key.closed == "right" else x >= edge for edge in key.edges]
-        return nw.sum_horizontal(*(beyond.cast(nw.Int64) for beyond in passed))
+        step = key.step
+        if step is None:
+            passed = [x > edge if key.closed == "right" else x >= edge for edge in key.edges]
+            return nw.sum_horizontal(*(beyond.cast(nw.Int64) for beyond in passed))
+        # a guess, mended by comparison with the edges on both sides: multiples of the step, to the last bit
+        guess = (x * float(key.size)).floor()
+        above, below = (guess + 1.0) * step, guess * step
+        passed = [x > edge if key.closed == "right" else x >= edge for edge in (above, below)]
+        # the edge above is passed by one too few, the edge below is not passed by one too many
+        mended = guess + passed[0].cast(nw.Float64) + passed[1].cast(nw.Float64) - 1.0
+        return mended.clip(0.0, float(key.size - 1)).cast(nw.Int64)
 
     def _cell(self, p: Any, sign: int, steps: int) -> Any:
         nw, farthest = self.nw, FARTHEST_LOG_ODDS * steps
@@ -146,25 +154,26 @@ class _Pushed:
     def _summed(self, keys: Mapping[str, Any], terms: Sequence[Term], positive: Any = None) -> list[dict[str, Any]]:
         """One aggregation: the totals of terms, a row for each combination of keys that occurs."""
         nw = self.nw
-        # terms that say the same are one column
-        said = {id(term.traced): term for term in terms}
-        values = evaluate(program_of(tuple(said.values())), self._column(positive), self.operations)
-        names = {identity: f"sf_t{i}" for i, identity in enumerate(said)}
-        columns = dict(zip(names.values(), values, strict=True))
+        steps = program_of(tuple(terms), is_weighted=self.predictions.is_weighted)
+        values = evaluate(steps, self._column(positive), self.operations)
+        # terms that come to the same are one column
+        names = {term.name: f"sf_t{result}" for term, result in zip(terms, steps.results, strict=True)}
+        columns = {
+            names[term.name]: nw.col("sf_correct") * 0.0 + value if isinstance(value, float) else value
+            for term, value in zip(terms, values, strict=True)
+        }
         keys = {**self.by, **keys}
         # arithmetic inside an aggregation is refused by some engines: columns first, then plain sums of them
         prepared = self.predictions.frame.select(**keys, **columns)
         sums = [nw.col(name).sum() for name in columns]
-        found = prepared.group_by(*keys).agg(*sums).collect() if keys else prepared.select(*sums).collect()
+        found = collected(prepared.group_by(*keys).agg(*sums) if keys else prepared.select(*sums))
         rows = found.rows(named=True)
-        return [{**row, **{term.name: float(row[names[id(term.traced)]]) for term in terms}} for row in rows]
+        return [{**row, **{term.name: float(row[names[term.name]]) for term in terms}} for row in rows]
 
     def _column(self, positive: Any) -> Callable[[str], Any]:
         nw = self.nw
 
         def column(name: str) -> Any:
-            if name == "one":
-                return nw.col("sf_correct") * 0.0 + 1.0
             if name == "positive":
                 return positive
             if name == "negative":
@@ -200,7 +209,7 @@ def _added(places: Any, values: Floats, size: int) -> Sums:
     return sums.plus(high)
 
 
-def _operations(nw: Any) -> dict[str, Callable[..., Any]]:
+def _operations(nw: Any, implementation: Any) -> dict[str, Callable[..., Any]]:
     """What terms are made of, as expressions.
 
     No branch is given what it fails on, for some engines evaluate them all; and conditions are numbers, not choices
@@ -222,7 +231,8 @@ def _operations(nw: Any) -> dict[str, Callable[..., Any]]:
         "subtract": lambda a, b: a - b,
         "multiply": lambda a, b: a * b,
         "divide": lambda a, b: a / b,
-        "log": log,
+        # the logarithm of 0 is an error in some engines and null in others; Polars has minus infinity
+        "log": (lambda x: x.log()) if implementation == nw.Implementation.POLARS else log,
         "reciprocal": reciprocal,
         "greater": lambda a, b: flag(a > b),
         "equal": lambda a, b: flag(a == b),

@@ -196,13 +196,15 @@ def _bins(number: int, key: Bins, x: str, body: Body, values: list[str], offset:
 def _place(number: int, key: Bins, x: str) -> str:
     """Lines that set k to the bin of x: how many inner edges it has passed."""
     passed = ">" if key.closed == "right" else ">="
-    step = 1 / key.size
-    if key.column == "confidence" and all(edge == i * step for i, edge in enumerate(key.edges, 1)):
+    step = key.step
+    if step is not None:
         # a guess, mended by comparison with the edges on both sides: multiples of the step, to the last bit
         return (
-            f"        k = np.int32(min({x} * {float(key.size)!r}, {float(key.size - 1)!r}))\n"
-            f"        k += np.int32({x} {passed} (k + 1) * {step!r}) * np.int32(k < {key.size - 1})\n"
-            f"        k -= np.int32(not ({x} {passed} k * {step!r})) * np.int32(k > 0)\n"
+            f"        g = np.floor({x} * {float(key.size)!r})\n"
+            f"        g += 1.0 if {x} {passed} (g + 1.0) * {step!r} else 0.0\n"
+            f"        g -= 0.0 if {x} {passed} g * {step!r} else 1.0\n"
+            f"        g = 0.0 if g < 0.0 else g\n"
+            f"        k = np.int32({float(key.size - 1)!r} if g > {float(key.size - 1)!r} else g)\n"
         )
     if key.size <= _COUNTED_EDGES:
         return "        k = np.int32(0)\n" + "".join(

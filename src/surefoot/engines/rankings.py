@@ -148,13 +148,14 @@ class ClassScores:
 
     def _values(self, label: int, rows: slice = slice(None)) -> dict[str, Floats]:
         """What each row adds to each term, for one class."""
+        steps = program_of(tuple(self.terms), is_weighted=self.predictions.is_weighted)
         positive = self.predictions.is_truly(label, rows)
         row = {
             **columns(self.predictions, rows),
             "positive": positive.astype(np.float64),
             "negative": (~positive).astype(np.float64),
         }
-        values = evaluate(program_of(tuple(self.terms)), row.__getitem__, OPERATIONS)
+        values = evaluate(steps, row.__getitem__, OPERATIONS)
         return {term.name: value for term, value in zip(self.terms, values, strict=True)}
 
 

@@ -35,10 +35,9 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 def columns(predictions: Predictions, rows: slice) -> dict[str, Floats]:
     """The columns of some rows, as float64."""
     correct = predictions.correct[rows].astype(np.float64)
-    ones = np.ones(len(correct))
+    weight = {"weight": predictions.weight[rows]} if predictions.is_weighted else {}
     return {
-        "one": ones,
-        "weight": predictions.weight[rows] if predictions.is_weighted else ones,
+        **weight,
         "correct": correct,
         "wrong": 1 - correct,
         "confidence": predictions.confidence_of(rows),

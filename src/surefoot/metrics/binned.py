@@ -26,19 +26,18 @@ def equal_width(n_bins: int, closed: Closed) -> Bins:
     return Bins("confidence", edges, closed, f"{n_bins} bins of confidence closed on the {closed}")
 
 
-def gap_terms(key: Key) -> tuple[Term, Term, Term]:
-    """Weight, stated accuracy and seen accuracy under a key of confidence."""
+def gap_terms(key: Key) -> tuple[Term, Term]:
+    """Weight, and stated accuracy less seen accuracy, under a key of confidence."""
     return (
         Term(f"weight by {key.name}", lambda row: row.weight, key),
-        Term(f"confidence by {key.name}", lambda row: row.weight * row.confidence, key),
-        Term(f"correct by {key.name}", lambda row: row.weight * row.correct, key),
+        Term(f"gap by {key.name}", lambda row: row.weight * (row.confidence - row.correct), key),
     )
 
 
 def _read(t: Tally, terms: tuple[Term, ...]) -> tuple[Floats, Floats]:
-    """The weight and the gap, stated less seen, of every code that occurred."""
-    weight, stated, seen = (t.table(term.key).totals[term.name].value for term in terms)
-    return weight, stated - seen
+    """The weight and the gap of every code that occurred."""
+    weight, gap = (t.table(term.key).totals[term.name].value for term in terms)
+    return weight, gap
 
 
 @cache

@@ -132,6 +132,13 @@ def open_frame(frame: Any) -> Any:
         raise InvalidPredictions(f"frame cannot be read: {error}.") from error
 
 
+def collected(frame: Any) -> Any:
+    """The result of an aggregation; Polars is told not to hold the rows in memory for it."""
+    import narwhals as nw
+
+    return frame.collect(engine="streaming") if frame.implementation == nw.Implementation.POLARS else frame.collect()
+
+
 def is_frame(given: Any) -> bool:
     """Whether this is a dataframe, in memory or not: not a list, an array, or anything of our own."""
     package = type(given).__module__.partition(".")[0]

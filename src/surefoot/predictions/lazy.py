@@ -7,7 +7,7 @@ from typing import Any
 
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions.doubt import SMALLEST
-from surefoot.predictions.frames import FrameColumns
+from surefoot.predictions.frames import FrameColumns, collected
 from surefoot.predictions.labels import Label, given_labels_of, labels_in_names_of, labels_of_count
 
 _FLOAT32_ROUNDED = 2.0**-21
@@ -30,10 +30,7 @@ class FramePredictions:
     predicted: str | None
     probabilities: tuple[str, ...] | None
     rounded: int = 0
-
-    @property
-    def is_weighted(self) -> bool:
-        return True
+    is_weighted: bool = False
 
     def __repr__(self) -> str:
         classes = "" if self.labels is None else f", {len(self.labels)} classes"
@@ -88,7 +85,8 @@ class _Description:
         named |= self.claim()
         frame = columns.frame.with_columns(**named)
         rounded = self.verify(frame)
-        return FramePredictions(frame, None, truth and "sf_truth", predicted and "sf_predicted", None, rounded)
+        names = (truth and "sf_truth", predicted and "sf_predicted")
+        return FramePredictions(frame, None, *names, None, rounded, weight is not None)
 
     # -- columns -----------------------------------------------------------------------------------------------------
 
@@ -214,7 +212,8 @@ class _Description:
         frame = self.with_second(frame, given, narrow) if len(scores) == 1 else self.with_all(frame, classes, given)
         frame = frame.with_columns(sf_correct=self.flag(nw.col("sf_truth") == nw.col("sf_predicted")))
         rounded = self.verify(frame)
-        return FramePredictions(frame, labels, "sf_truth", "sf_predicted", classes, rounded)
+        is_weighted = columns.name("weight") is not None
+        return FramePredictions(frame, labels, "sf_truth", "sf_predicted", classes, rounded, is_weighted)
 
     def code(self, column: str, labels: tuple[Label, ...]) -> Any:
         """The position of a label among all."""
@@ -244,7 +243,7 @@ class _Description:
     def list_width(self, name: str) -> int:
         nw = self.nw
         lengths = self.columns.frame.select(n=nw.col(name).list.len().cast(nw.Int64))
-        found = lengths.select(least=nw.col("n").min(), most=nw.col("n").max()).collect()
+        found = collected(lengths.select(least=nw.col("n").min(), most=nw.col("n").max()))
         least, most = found["least"].to_list()[0], found["most"].to_list()[0]
         if least is None or least != most or least < 2:
             raise InvalidPredictions(
@@ -256,7 +255,7 @@ class _Description:
         kind = self.kind(truth)
         if self.labels is not None:
             return given_labels_of(self.labels, kind, count)
-        unique = self.columns.frame.select(t=self.label(truth)).unique().collect()
+        unique = collected(self.columns.frame.select(t=self.label(truth)).unique())
         found = tuple(sorted(value for value in unique["t"].to_list() if value is not None))
         if not found:
             raise InvalidPredictions(f"column {truth!r} holds no rows; there is nothing to assess.")
@@ -310,7 +309,7 @@ class _Description:
                 asked[f"value{i}"] = nw.when(check.fails).then(check.value)
         sums = [nw.col(name).sum() for name in asked if not name.startswith("value")]
         values = [nw.col(name).max() for name in asked if name.startswith("value")]
-        found = frame.select(**asked).select(*sums, *values).collect()
+        found = collected(frame.select(**asked).select(*sums, *values))
         row = {name: found[name].to_list()[0] for name in found.columns}
         if not row["n"]:
             raise InvalidPredictions("frame holds no rows; there is nothing to assess.")
