@@ -16,7 +16,8 @@ from surefoot.metric import Metric
 from surefoot.metrics import ALL
 from surefoot.metrics.terms import CERTAIN, CERTAIN_WRONG, DOUBT, ERRORS, ROWS, WEIGHT, WRONG
 from surefoot.predictions import Predictions
-from surefoot.predictions.columns import Array, check_lengths
+from surefoot.predictions.columns import Array, as_array, check_lengths
+from surefoot.predictions.frames import frame_column, is_frame
 from surefoot.predictions.labels import as_labels
 from surefoot.predictions.lazy import FramePredictions
 from surefoot.tallies import Label, Tally, Term
@@ -88,8 +89,14 @@ def tally_batches(batches: Iterable[Any], *, metrics: Iterable[Metric | str] | N
     """
     chosen = None if metrics is None else list(metrics)
     total: Tally | None = None
+    if isinstance(batches, str | bytes) or not hasattr(batches, "__iter__"):
+        raise InvalidPredictions(
+            f"batches is a {type(batches).__name__}; give an iterable of record batches or frames."
+        )
     for number, batch in enumerate(batches):
-        if len(batch) == 0:
+        if not is_frame(batch):
+            raise InvalidPredictions(f"batch {number} is a {type(batch).__name__}; give a record batch or a dataframe.")
+        if hasattr(batch, "__len__") and (len(batch) == 0 or _weighs_nothing(batch, columns.get("weight"))):
             continue
         try:
             part = tally(Predictions.from_frame(batch, **columns), chosen)
@@ -99,6 +106,13 @@ def tally_batches(batches: Iterable[Any], *, metrics: Iterable[Metric | str] | N
     if total is None:
         raise InvalidPredictions("batches hold no rows; there is nothing to assess.")
     return total
+
+
+def _weighs_nothing(batch: Any, weight: Any) -> bool:
+    """Whether no row of a batch counts: then it adds nothing, as its rows would add nothing to another batch."""
+    if weight is None:
+        return False
+    return not np.asarray(as_array("weight", frame_column(batch, weight))).any()
 
 
 def _slicing_name(by: Any) -> str | None:

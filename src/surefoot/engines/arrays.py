@@ -17,7 +17,7 @@ import numpy.typing as npt
 from surefoot.engines import kernel_cache
 from surefoot.engines.kernels import BLOCK, Plan, Shape, plan
 from surefoot.engines.rankings import ClassScores
-from surefoot.engines.rows import COMPILE_FROM, OPERATIONS, RUN_FROM, columns, kernel_columns
+from surefoot.engines.rows import COMPILE_FROM, OPERATIONS, RUN_FROM, columns, kernel_columns, types_of
 from surefoot.engines.threads import in_parallel, workers
 from surefoot.expressions import evaluate
 from surefoot.keys import HALF, Bins, ClassPair, ClassScore, Codes, Everything, Key, Value, ordered_bits
@@ -70,9 +70,11 @@ def _compiled_tables(
     written = plan(
         tuple((key, tuple(terms)) for key, terms in by_key), Shape(predictions.stores_doubt, predictions.is_weighted)
     )
-    if len(predictions) < COMPILE_FROM and not kernel_cache.is_loaded(written.source):
+    types = types_of(arrays)
+    if len(predictions) < COMPILE_FROM and not kernel_cache.is_loaded(written.source, types):
         return None
-    kernel = kernel_cache.compiled(written.source)
+    nothing = [array[:0] for array in arrays]
+    kernel = kernel_cache.compiled(written.source, types, lambda run: _run(run, nothing, written.size))
     if kernel is None:
         return None
     cuts = [len(predictions) * i // workers() for i in range(workers() + 1)]

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.errors import InvalidPredictions
 from surefoot.expressions import evaluate
 from surefoot.keys import FARTHEST_LOG_ODDS, HALF, Bins, ClassPair, ClassScore, Everything, Key, score_steps
 from surefoot.predictions.frames import collected
@@ -19,6 +20,9 @@ from surefoot.predictions.lazy import FramePredictions
 from surefoot.tallies import Floats, Label, Sums, Table, Tally, Term, program_of
 
 _INNER_LOG_ODDS = FARTHEST_LOG_ODDS + 1.0
+
+#: Bins whose combinations are more than this are added up apart.
+_MOST_CODES = 1 << 16
 
 
 def tally_frame(predictions: FramePredictions, terms: Iterable[Term], by: str | None = None) -> Tally:
@@ -66,13 +70,17 @@ class _Pushed:
         """All rows and all bins in one aggregation, by all codes together; the table of each is a margin of it."""
         bins = [key for key in groups if isinstance(key, Bins)]
         # one number for all bins of a row, each a digit of it
-        digits = np.cumprod([1, *(key.size for key in bins)]).tolist()
+        digits = np.cumprod([1, *(key.size for key in bins)], dtype=object).tolist()
+        if len(bins) > 1 and digits[-1] > _MOST_CODES:
+            for key, terms in groups.items():
+                self.add_rows(parts, {key: terms})
+            return
         number = sum((self._bin(key) * digit for key, digit in zip(bins, digits, strict=False)), start=0)
         rows = self._summed({"sf_bins": number} if bins else {}, [term for terms in groups.values() for term in terms])
         numbers = np.array([row.get("sf_bins", 0) for row in rows], dtype=np.int64)
         for key, terms in groups.items():
             codes = numbers // digits[bins.index(key)] % key.size if isinstance(key, Bins) else numbers * 0
-            self._file(parts, key, rows, codes, terms)
+            self._file(parts, key, rows, codes.astype(np.int64), terms)
 
     def add_pairs(
         self, parts: dict[Any, dict[str, Table]], key: Key, terms: list[Term], labels: tuple[Label, ...] | None
@@ -114,16 +122,31 @@ class _Pushed:
     # -- columns -----------------------------------------------------------------------------------------------------
 
     def _slice_column(self, by: str) -> Any:
-        nw = self.nw
+        nw, predictions = self.nw, self.predictions
         if by in ("truth", "predicted"):
+            if predictions.truth is None:
+                raise InvalidPredictions(f"by is {by!r}, but these predictions hold only whether each was correct.")
             return nw.col(f"sf_{by}")
-        schema = self.predictions.frame.collect_schema()
+        schema = predictions.frame.collect_schema()
         if by not in schema:
-            from surefoot.errors import InvalidPredictions
-
             raise InvalidPredictions(f"by={by!r} is no column of the frame.")
-        column = nw.col(by)
-        return column.cast(nw.String) if schema[by] in (nw.Categorical, nw.Enum) else column
+        dtype, column = schema[by], nw.col(by)
+        if dtype in (nw.Categorical, nw.Enum) or isinstance(dtype, nw.Enum):
+            column = column.cast(nw.String)
+        elif not (dtype.is_numeric() or dtype in (nw.Boolean, nw.String)):
+            raise InvalidPredictions(f"by={by!r} is of type {dtype}; slices are made by booleans, integers or strings.")
+        bad = nw.col(by).is_null()
+        if dtype.is_float() or dtype.is_decimal():
+            wide = nw.col(by).cast(nw.Float64)
+            bad = bad | wide.is_nan() | (wide != wide.floor()) | (wide.abs() > 2.0**53)
+            column = wide.fill_null(0.0).fill_nan(0.0).clip(-(2.0**53), 2.0**53).cast(nw.Int64)
+        found = collected(predictions.frame.select(b=bad.cast(nw.Float64)).select(nw.col("b").sum()))
+        count = found["b"].to_list()[0]
+        if count:
+            raise InvalidPredictions(
+                f"by={by!r}: {int(count):,} values are null or not whole numbers; fill, drop or bin them first."
+            )
+        return column
 
     def _bin(self, key: Bins) -> Any:
         """How many inner edges a row has passed."""
@@ -165,9 +188,12 @@ class _Pushed:
         keys = {**self.by, **keys}
         # arithmetic inside an aggregation is refused by some engines: columns first, then plain sums of them
         prepared = self.predictions.frame.select(**keys, **columns)
-        sums = [nw.col(name).sum() for name in columns]
-        found = collected(prepared.group_by(*keys).agg(*sums) if keys else prepared.select(*sums))
-        rows = found.rows(named=True)
+        if prepared.implementation == nw.Implementation.DUCKDB:
+            rows = _summed_by_duckdb(prepared.to_native(), list(keys), list(columns))
+        else:
+            sums = [nw.col(name).sum() for name in columns]
+            found = collected(prepared.group_by(*keys).agg(*sums) if keys else prepared.select(*sums))
+            rows = found.rows(named=True)
         return [{**row, **{term.name: float(row[names[term.name]]) for term in terms}} for row in rows]
 
     def _column(self, positive: Any) -> Callable[[str], Any]:
@@ -201,6 +227,13 @@ class _Pushed:
                 values = np.array([rows[i][term.name] for i in mine])
                 totals[term.name] = _added(places, values, len(found))
             parts.setdefault(value, {})[key.name] = Table(found, totals, steps)
+
+
+def _summed_by_duckdb(relation: Any, keys: list[str], columns: list[str]) -> list[dict[str, Any]]:
+    """DuckDB's compensated sum, which its ordinary one is not."""
+    sums = [f'fsum("{name}") AS "{name}"' for name in columns]
+    found = relation.aggregate(", ".join([*(f'"{name}"' for name in keys), *sums])).fetchall()
+    return [dict(zip([*keys, *columns], row, strict=True)) for row in found]
 
 
 def _added(places: Any, values: Floats, size: int) -> Sums:

@@ -12,6 +12,8 @@ import os
 import stat
 import sys
 import threading
+from collections.abc import Callable
+from importlib import import_module
 from importlib.metadata import version
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -23,22 +25,45 @@ from surefoot.writing import write_whole
 Kernel = Any
 
 _log = logging.getLogger("surefoot")
-_lock = threading.Lock()
-_kernels: dict[str, Kernel] = {}
+_lock = threading.RLock()
+_kernels: dict[tuple[str, str], Kernel] = {}
 
 
-def is_loaded(source: str) -> bool:
-    """Whether this process has the kernel already."""
-    return _kernels.get(source) is not None
+def is_loaded(source: str, types: str) -> bool:
+    """Whether this process has the kernel, compiled for these types, already."""
+    return _kernels.get((source, types)) is not None
 
 
-def compiled(source: str) -> Kernel:
-    """The ``run`` of this source, compiled; None where no folder for compiled code can be had."""
-    if source not in _kernels:
+def compiled(source: str, types: str, try_out: Callable[[Kernel], object]) -> Kernel:
+    """The ``run`` of this source, compiled; None where no folder for compiled code can be had.
+
+    ``try_out`` calls it on no rows, with arrays of the ``types`` that are meant: so that it is compiled here, where a
+    damaged cache can be thrown away, and while no other thread may fork.
+    """
+    wanted = (source, types)
+    if wanted not in _kernels:
         with _lock:
-            if source not in _kernels:
-                _kernels[source] = _load(source)
-    return _kernels[source]
+            if wanted not in _kernels:
+                _kernels[wanted] = _tried(source, try_out)
+    return _kernels[wanted]
+
+
+def _tried(source: str, try_out: Callable[[Kernel], object]) -> Kernel:
+    folder = cache_folder()
+    if folder is None:
+        return None
+    for _ in range(2):
+        try:
+            kernel = _load(source, folder)
+            try_out(kernel)
+        except Exception as error:  # whatever unpickling a damaged file may raise
+            _log.info("throwing away compiled code in %s that cannot be used: %s", folder, error)
+            for path in folder.glob(f"__pycache__/{_name(source)}*"):
+                path.unlink(missing_ok=True)
+        else:
+            return kernel
+    _log.info("no compiled code can be had; NumPy does the work, more slowly")
+    return None
 
 
 def cache_folder() -> Path | None:
@@ -51,15 +76,18 @@ def cache_folder() -> Path | None:
             base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
             folder = Path(base) / "surefoot" / "kernels"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        facts = folder.lstat()
+        # Numba keeps compiled code in a folder below
+        for each in (folder, folder / "__pycache__"):
+            each.mkdir(mode=0o700, exist_ok=True)
+            facts = each.lstat()
+            if not stat.S_ISDIR(facts.st_mode):
+                _refused(f"{each} is not a folder")
+                return None
+            if hasattr(os, "getuid") and (facts.st_uid != os.getuid() or facts.st_mode & 0o077):
+                _refused(f"{each} is open to others; it should be yours, with mode 700")
+                return None
     except (OSError, RuntimeError) as error:
         _refused(f"no folder for compiled code: {error}")
-        return None
-    if not stat.S_ISDIR(facts.st_mode):
-        _refused(f"{folder} is not a folder")
-        return None
-    if hasattr(os, "getuid") and (facts.st_uid != os.getuid() or facts.st_mode & 0o077):
-        _refused(f"{folder} is open to others; it should be yours, with mode 700")
         return None
     if not os.access(folder, os.W_OK | os.X_OK):
         _refused(f"{folder} cannot be written")
@@ -71,33 +99,40 @@ def _refused(why: str) -> None:
     _log.info("%s; NumPy does the work, more slowly", why)
 
 
-def _load(source: str) -> Kernel:
-    folder = cache_folder()
-    if folder is None:
-        return None
+def _name(source: str) -> str:
     made_with = f"{sys.version} numba {version('numba')} numpy {version('numpy')}"
-    name = f"surefoot_kernel_{hashlib.sha256(f'{made_with} {source}'.encode()).hexdigest()[:20]}"
+    return f"surefoot_kernel_{hashlib.sha256(f'{made_with} {source}'.encode()).hexdigest()[:20]}"
+
+
+def _load(source: str, folder: Path) -> Kernel:
+    numba: Any = import_module("numba")
+    name = _name(source)
     path = folder / f"{name}.py"
-    try:
-        if not path.exists() or path.read_text(encoding="utf-8") != source:
-            write_whole(path, source)
-    except OSError as error:
-        _refused(f"{path} cannot be written ({error})")
-        return None
+    if not path.exists() or path.read_text(encoding="utf-8") != source:
+        write_whole(path, source)
     spec = spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
     # Numba finds a cached function again only by a module that can be imported by name
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    # and it caches beside the source, in the folder that was checked, only if no other folder is set
+    elsewhere, numba.config.CACHE_DIR = numba.config.CACHE_DIR, ""
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        numba.config.CACHE_DIR = elsewhere
     return module.run
 
 
 def _forget_lock() -> None:
+    """The lock was taken for the fork, by a thread that the child does not have."""
     global _lock
-    _lock = threading.Lock()
+    _lock = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_lock)
+    # no fork while a kernel is being compiled: the child would wait for that compilation for ever
+    os.register_at_fork(
+        before=lambda: _lock.acquire(), after_in_parent=lambda: _lock.release(), after_in_child=_forget_lock
+    )

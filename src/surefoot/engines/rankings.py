@@ -9,11 +9,12 @@ from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from surefoot.engines import kernel_cache
 from surefoot.engines.kernels import Shape
 from surefoot.engines.ranking_kernel import ranking_source
-from surefoot.engines.rows import COMPILE_FROM, OPERATIONS, RUN_FROM, columns, kernel_columns
+from surefoot.engines.rows import COMPILE_FROM, OPERATIONS, RUN_FROM, columns, kernel_columns, types_of
 from surefoot.engines.threads import in_parallel, workers
 from surefoot.expressions import evaluate
 from surefoot.keys import FARTHEST_LOG_ODDS, HALF, Codes, ordered_bits, score_steps
@@ -70,9 +71,10 @@ class ClassScores:
         if arrays is None:
             return None
         source = ranking_source(tuple(self.terms), Shape(self.predictions.stores_doubt, self.predictions.is_weighted))
-        if work < COMPILE_FROM and not kernel_cache.is_loaded(source):
+        types = types_of(arrays)
+        if work < COMPILE_FROM and not kernel_cache.is_loaded(source, types):
             return None
-        kernel: Any = kernel_cache.compiled(source)
+        kernel: Any = kernel_cache.compiled(source, types, partial(_try_out, arrays, len(self.terms)))
         if kernel is None:
             return None
         count, place, add = kernel
@@ -157,6 +159,16 @@ class ClassScores:
         }
         values = evaluate(steps, row.__getitem__, OPERATIONS)
         return {term.name: value for term, value in zip(self.terms, values, strict=True)}
+
+
+def _try_out(arrays: list[npt.NDArray[Any]], terms: int, kernel: Any) -> None:
+    """Call each function of a kernel on no rows, with arrays of the types it will be given."""
+    count, place, add = kernel
+    none = np.zeros(0, dtype=np.int64)
+    counts, values = np.zeros(1, dtype=np.int64), np.zeros((terms, 0))
+    count(none, 0, 0, counts)
+    place(none, 0, 0, counts, counts, np.zeros(0, dtype=np.uint8), *(array[:0] for array in arrays), none, values)
+    add(none, values, counts)
 
 
 def _buckets(codes: Codes, count: Any) -> tuple[int, int, Codes, list[slice], Codes, Codes]:

@@ -57,3 +57,8 @@ def kernel_columns(predictions: Predictions) -> list[npt.NDArray[Any]] | None:
     for array in arrays:
         array.flags.writeable = False
     return arrays
+
+
+def types_of(arrays: list[npt.NDArray[Any]]) -> str:
+    """What a kernel is compiled for anew: the types of the arrays."""
+    return " ".join(array.dtype.name for array in arrays)

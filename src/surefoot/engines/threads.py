@@ -29,7 +29,10 @@ def in_parallel(jobs: Sequence[Callable[[], Result]]) -> list[Result]:
     # a job that starts jobs runs them itself: waiting for a free thread from within one could wait forever
     if len(jobs) == 1 or workers() == 1 or threading.current_thread().name.startswith(_NAME):
         return [job() for job in jobs]
-    futures = [_threads().submit(job) for job in jobs]
+    try:
+        futures = [_threads().submit(job) for job in jobs]
+    except RuntimeError:  # the interpreter is shutting down, and starts no more threads
+        return [job() for job in jobs]
     return [future.result() for future in futures]
 
 

@@ -282,7 +282,7 @@ class Predictions:
             confidence=_read_only(claim.confidence),
             _rounded=claim.rounded,
             _doubt=None if claim.doubt is None else _read_only(claim.doubt),
-            _weight=as_weight(sample_weight, len(correct)),
+            _weight=None if sample_weight is None else _read_only(as_weight(sample_weight, len(correct))),
             **{name: _read_only(value) if name in ("truth", "predicted") else value for name, value in rest.items()},
         )
 

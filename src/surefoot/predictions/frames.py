@@ -74,6 +74,9 @@ class FrameColumns:
             what = "is no column, and the prefix of" if isinstance(named, str) else "names"
             count = "one column" if names else "none"
             raise InvalidPredictions(f"probabilities={named!r} {what} {count}; the frame has {self._listed()}.")
+        twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
+        if twice is not None:
+            raise InvalidPredictions(f"probabilities names {twice!r} twice; give one column for each class.")
         return [self._known("probabilities", name) for name in names]
 
     def class_names(self, names: list[Any]) -> list[str]:

@@ -103,19 +103,22 @@ class _Description:
             )
         if not dtype.is_numeric():
             raise InvalidPredictions(f"column {column!r} is of type {dtype}; {role} should hold numbers.")
-        x = nw.col(column)
+        return self.checked(column, nw.col(column), fraction=fraction)
+
+    def checked(self, column: str, x: Any, *, fraction: bool = True) -> Any:
+        """Numbers as float64, with the checks that they are numbers of the kind that is meant."""
+        nw = self.nw
         self.no_nulls(column, x)
         wide = x.cast(nw.Float64)
-        if dtype.is_float():
-            self.checks.append(_Check(column, x.is_nan(), wide, "are nan; fill or drop them", f"{column} is nan"))
+        self.checks.append(_Check(column, wide.is_nan(), wide, "are nan; fill or drop them", f"{column} is nan"))
         if fraction:
             outside = (wide < 0) | (wide > 1)
             said = "lie outside [0, 1]; if these are percentages, divide by 100"
             self.checks.append(_Check(column, outside, wide, said, f"{column} < 0 or {column} > 1"))
         else:
-            said = "are below 0 or infinite; weights say how often a row counts"
-            bad = (wide < 0) | (wide > 1e50)
-            self.checks.append(_Check(column, bad, wide, said, f"{column} < 0 or {column} > 1e50"))
+            said = "are below 0, or so small or large that their squares leave float64; only ratios of weights matter"
+            bad = (wide < 0) | (wide > 1e50) | ((wide > 0) & (wide < 1e-50))
+            self.checks.append(_Check(column, bad, wide, said, f"{column} < 0 or not between 1e-50 and 1e50"))
         return wide
 
     def no_nulls(self, column: str, x: Any) -> None:
@@ -127,13 +130,18 @@ class _Description:
         self.no_nulls(column, x)
         if dtype in (nw.Categorical, nw.Enum) or isinstance(dtype, nw.Enum):
             return x.cast(nw.String)
+        if dtype == nw.UInt64:
+            huge = x.cast(nw.Float64) >= 2.0**63
+            self.checks.append(
+                _Check(column, huge, None, "are too large for labels; use strings", f"{column} >= 2**63")
+            )
         if dtype.is_float():
             wide = x.cast(nw.Float64)
             said = "are no labels; labels are booleans, integers or strings"
-            self.checks.append(
-                _Check(column, (wide != wide.floor()) | x.is_nan(), wide, said, f"{column} is not whole")
-            )
-            return wide.cast(nw.Int64)
+            bad = (wide != wide.floor()) | wide.is_nan() | (wide.abs() > 2.0**53)
+            self.checks.append(_Check(column, bad, wide, said, f"{column} is not whole"))
+            # what fails the check must not fail the cast before it
+            return wide.fill_null(0.0).fill_nan(0.0).clip(-(2.0**53), 2.0**53).cast(nw.Int64)
         if dtype.is_integer() or dtype in (nw.Boolean, nw.String):
             return x
         raise InvalidPredictions(f"column {column!r} is of type {dtype}; labels are booleans, integers or strings.")
@@ -237,8 +245,12 @@ class _Description:
         # items of a fixed-size list can be had only from a list of any size
         items = nw.col(name).cast(nw.List(dtype.inner)) if isinstance(dtype, nw.Array) else nw.col(name)
         width = dtype.size if isinstance(dtype, nw.Array) else self.list_width(name)
-        narrow = dtype.inner == nw.Float32
-        return [items.list.get(k).cast(nw.Float64) for k in range(width)], None, narrow
+        if not dtype.inner.is_float():
+            raise InvalidPredictions(
+                f"column {name!r} holds lists of {dtype.inner}; they should hold numbers from 0 to 1."
+            )
+        numbers = [self.checked(name, items.list.get(k)) for k in range(width)]
+        return numbers, None, dtype.inner == nw.Float32
 
     def list_width(self, name: str) -> int:
         nw = self.nw
@@ -255,7 +267,9 @@ class _Description:
         kind = self.kind(truth)
         if self.labels is not None:
             return given_labels_of(self.labels, kind, count)
-        unique = collected(self.columns.frame.select(t=self.label(truth)).unique())
+        values = self.label(truth)
+        self.verify_now(self.columns.frame)
+        unique = collected(self.columns.frame.select(t=values).unique())
         found = tuple(sorted(value for value in unique["t"].to_list() if value is not None))
         if not found:
             raise InvalidPredictions(f"column {truth!r} holds no rows; there is nothing to assess.")
@@ -302,24 +316,31 @@ class _Description:
     def verify(self, frame: Any) -> int:
         """Run every check in one aggregation; raise for the first that fails. Returns how many rows are rounded."""
         nw = self.nw
-        asked = {"n": nw.col("sf_weight") * 0.0 + 1.0, "w": nw.col("sf_weight"), "rounded": nw.col("sf_rounded")}
+        counts = self.flag(nw.col("sf_weight") > 0)
+        row = self.verify_now(frame, sf_w=nw.col("sf_weight"), sf_r=nw.col("sf_rounded") * counts)
+        if not row["sf_w"]:
+            raise InvalidPredictions(f"column {self.columns.name('weight')!r}: all weights are 0; no row would count.")
+        return int(row["sf_r"])
+
+    def verify_now(self, frame: Any, **sums: Any) -> dict[str, Any]:
+        """Run the checks there are, and add up what else is asked for."""
+        nw = self.nw
+        asked = dict(sums)
         for i, check in enumerate(self.checks):
-            asked[f"bad{i}"] = self.flag(check.fails)
+            asked[f"sf_bad{i}"] = self.flag(check.fails)
             if check.value is not None:
-                asked[f"value{i}"] = nw.when(check.fails).then(check.value)
-        sums = [nw.col(name).sum() for name in asked if not name.startswith("value")]
-        values = [nw.col(name).max() for name in asked if name.startswith("value")]
-        found = collected(frame.select(**asked).select(*sums, *values))
+                asked[f"sf_value{i}"] = nw.when(check.fails).then(check.value)
+        values = [nw.col(name).max() for name in asked if name.startswith("sf_value")]
+        added = [nw.col(name).sum() for name in asked if not name.startswith("sf_value")]
+        found = collected(frame.select(**asked).select(nw.len().alias("sf_n"), *added, *values))
         row = {name: found[name].to_list()[0] for name in found.columns}
-        if not row["n"]:
+        if not row["sf_n"]:
             raise InvalidPredictions("frame holds no rows; there is nothing to assess.")
         for i, check in enumerate(self.checks):
-            if row[f"bad{i}"]:
-                such = "" if row.get(f"value{i}") is None else f" (such as {row[f'value{i}']!r})"
+            if row[f"sf_bad{i}"]:
+                such = "" if row.get(f"sf_value{i}") is None else f" (such as {row[f'sf_value{i}']!r})"
                 raise InvalidPredictions(
-                    f"column {check.column!r}: {int(row[f'bad{i}']):,} values{such} {check.said}. "
+                    f"column {check.column!r}: {int(row[f'sf_bad{i}']):,} values{such} {check.said}. "
                     f"To find them: {check.filter}."
                 )
-        if not row["w"]:
-            raise InvalidPredictions(f"column {self.columns.name('weight')!r}: all weights are 0; no row would count.")
-        return int(row["rounded"])
+        return row
