@@ -191,7 +191,9 @@ class _Description:
         return self.bare(c, narrow=self.schema[stated] == nw.Float32)
 
     def bare(self, c: Any, *, narrow: bool) -> dict[str, Any]:
-        rounded = self.flag(c == 1) if narrow else c * 0.0
+        if not narrow:
+            return {"sf_confidence": c, "sf_doubt": 1 - c, "sf_rounded": c * 0.0}
+        rounded = self.flag(c == 1)
         return {"sf_confidence": c, "sf_doubt": (1 - c) + rounded * _FLOAT32_ROUNDED, "sf_rounded": rounded}
 
     def raised(self, doubt: Any) -> Any:
