@@ -182,3 +182,11 @@ sys.exit(status)
 @pytest.mark.parametrize("code", [AT_EXIT, FORK])
 def test_at_exit_and_in_a_child_forked_while_another_thread_compiles(tmp_path: Path, code: str) -> None:
     assert float(run(code, tmp_path / "kernels")) == pytest.approx(1)
+
+
+def test_a_folder_below_that_others_could_read_is_used_if_they_cannot_reach_it(tmp_path: Path) -> None:
+    folder = tmp_path / "kernels"
+    folder.mkdir(mode=0o700)
+    (folder / "__pycache__").mkdir(mode=0o755)
+    run(PROBE, folder)
+    assert list(folder.glob("__pycache__/*.nbc"))

@@ -76,14 +76,15 @@ def cache_folder() -> Path | None:
             base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
             folder = Path(base) / "surefoot" / "kernels"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # Numba keeps compiled code in a folder below
-        for each in (folder, folder / "__pycache__"):
+        # Numba keeps compiled code in a folder below, which nobody reaches who may not enter this one
+        below = folder / "__pycache__"
+        for each, closed_to in ((folder, 0o077), (below, 0)):
             each.mkdir(mode=0o700, exist_ok=True)
             facts = each.lstat()
             if not stat.S_ISDIR(facts.st_mode):
                 _refused(f"{each} is not a folder")
                 return None
-            if hasattr(os, "getuid") and (facts.st_uid != os.getuid() or facts.st_mode & 0o077):
+            if hasattr(os, "getuid") and (facts.st_uid != os.getuid() or facts.st_mode & closed_to):
                 _refused(f"{each} is open to others; it should be yours, with mode 700")
                 return None
     except (OSError, RuntimeError) as error:
