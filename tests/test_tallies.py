@@ -112,9 +112,11 @@ def test_asking_for_what_a_tally_does_not_hold_says_so() -> None:
         tally(Predictions.from_correct([True], [0.5]), ["cw_mcc"])
 
 
-def test_bins_nobody_fell_into_are_not_stored() -> None:
-    t = tally_arrays(Predictions.from_correct([True, False], [0.5, 0.51]), ALL["ece"].terms)
-    assert len(t.table(ALL["ece"].terms[0].key).codes) == 1
+def test_bins_nobody_fell_into_hold_nothing() -> None:
+    t = tally_arrays(Predictions.from_correct([True, False], [0.5, 0.51]), ALL["mce"].terms)
+    weight, gap = (t.table(term.key).totals[term.name].value for term in ALL["mce"].terms)
+    assert weight.tolist() == [0] * 7 + [2] + [0] * 7
+    assert gap.tolist() == pytest.approx([0] * 7 + [0.01] + [0] * 7)
 
 
 @pytest.mark.parametrize("steps", [1, 2, 3])

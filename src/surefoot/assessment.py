@@ -335,6 +335,7 @@ def _bands(t: Tally) -> tuple[Band, ...]:
     return tuple(
         Band(edges[code], edges[code + 1], float(rows[i]), float(stated[i]), float(seen[i]))
         for i, code in enumerate(table.codes)
+        if rows[i]
     )
 
 

@@ -98,9 +98,8 @@ def _read(written: Plan, total: Sums) -> dict[str, Table]:
     for part in written.parts:
         here = slice(part.offset, part.offset + part.size * part.width)
         high, low = (numbers[here].reshape(part.size, part.width) for numbers in (total.high, total.low))
-        seen = np.flatnonzero(high[:, part.count])
-        totals = {name: Sums(high[seen, column], low[seen, column]) for name, column in part.columns.items()}
-        tables[part.key.name] = Table(seen.astype(np.int64), totals)
+        totals = {name: Sums(high[:, column].copy(), low[:, column].copy()) for name, column in part.columns.items()}
+        tables[part.key.name] = Table(np.arange(part.size), totals)
     return tables
 
 
@@ -128,7 +127,8 @@ def _table(predictions: Predictions, key: Key, terms: list[Term]) -> Table:
             here = places(block)
             seen[here] = True
             totals = totals.plus(np.array([np.bincount(here, value, len(codes)) for value in values], dtype=np.float64))
-    kept = slice(None) if places is None or seen.all() else seen
+    # all bins are kept, and of the codes of classes those that occur
+    kept = slice(None) if isinstance(key, Everything | Bins) or seen.all() else seen
     named = {term.name: Sums(totals.high[i, kept], totals.low[i, kept]) for i, term in enumerate(terms)}
     return Table(codes[kept], named)
 

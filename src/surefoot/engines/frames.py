@@ -1,8 +1,8 @@
 """Tallies of lazy dataframes: sums pushed down into whatever engine holds the rows.
 
 Terms become columns, keys become columns, and one aggregation gives the totals: nothing but them is collected. Sums
-over all rows and all bins are one aggregation (their tables are its margins), class pairs one, and each class's scores
-one.
+over all rows are one aggregation, all bins together another (their tables are its margins), class pairs one, and each
+class's scores one.
 """
 
 from __future__ import annotations
@@ -37,9 +37,11 @@ def tally_frame(predictions: FramePredictions, terms: Iterable[Term], by: str | 
         by_key.setdefault(term.key, []).append(term)
     parts: dict[Any, dict[str, Table]] = {}
     labels = predictions.labels
-    of_rows = {key: group for key, group in by_key.items() if isinstance(key, Everything | Bins)}
-    if of_rows:
-        pushed.add_rows(parts, of_rows)
+    # sums over all rows apart from grouped ones: an engine vectorises them, and together they took longer
+    for kind in (Everything, Bins):
+        of_rows = {key: group for key, group in by_key.items() if isinstance(key, kind)}
+        if of_rows:
+            pushed.add_rows(parts, of_rows)
     for key, group in by_key.items():
         if isinstance(key, ClassPair):
             labels = pushed.add_pairs(parts, key, group, labels)
@@ -71,7 +73,7 @@ class _Pushed:
         self.weightless = self._weightless() if by is not None else set()
 
     def add_rows(self, parts: dict[Any, dict[str, Table]], groups: Mapping[Everything | Bins, list[Term]]) -> None:
-        """All rows and all bins in one aggregation, by all codes together; the table of each is a margin of it."""
+        """Several keys in one aggregation, by all their codes together; the table of each is a margin of it."""
         bins = [key for key in groups if isinstance(key, Bins)]
         # one number for all bins of a row, each a digit of it
         digits = np.cumprod([1, *(key.size for key in bins)], dtype=object).tolist()
@@ -237,6 +239,8 @@ class _Pushed:
         for value in dict.fromkeys(slices.tolist()):
             mine = np.flatnonzero(slices == value) if self.by else np.arange(len(rows))
             found, places = np.unique(codes[mine], return_inverse=True)
+            if isinstance(key, Bins):  # all of them are kept
+                found, places = np.arange(key.size), codes[mine]
             totals = {}
             for term in terms:
                 values = np.array([rows[i][term.name] for i in mine])

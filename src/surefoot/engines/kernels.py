@@ -109,8 +109,6 @@ class Part:
     width: int
     #: The number of each term in the row; terms that come to the same share one.
     columns: dict[str, int]
-    #: The number that counts rows.
-    count: int
 
 
 @dataclass(frozen=True)
@@ -131,10 +129,10 @@ def plan(by_key: tuple[tuple[Everything | Bins, tuple[Term, ...]], ...], shape: 
         body = Body(shape)
         x = body.value(getattr(SymbolicRow(), key.column)) if isinstance(key, Bins) else ""
         values = {term.name: body.value(term.traced) for term in terms}
-        distinct = list(dict.fromkeys([*values.values(), "1.0"]))
+        distinct = list(dict.fromkeys(values.values()))
         size = key.size if isinstance(key, Bins) else 1
         columns = {name: distinct.index(value) for name, value in values.items()}
-        parts.append(Part(key, offset, size, len(distinct), columns, distinct.index("1.0")))
+        parts.append(Part(key, offset, size, len(distinct), columns))
         if isinstance(key, Bins):
             functions.append(_bins(number, key, x, body, distinct, offset))
             calls.append(f"part_{number}({_BLOCK_COLUMNS}, block, lanes_{number}, places)")

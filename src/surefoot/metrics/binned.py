@@ -9,6 +9,7 @@ import numpy as np
 
 from surefoot.keys import CONFIDENCE_ITSELF, Bins, Closed, Key
 from surefoot.metric import Metric
+from surefoot.metrics.terms import WEIGHT
 from surefoot.predictions import as_predictions
 from surefoot.tallies import Floats, Tally, Term
 
@@ -35,7 +36,7 @@ def gap_terms(key: Key) -> tuple[Term, Term]:
 
 
 def _read(t: Tally, terms: tuple[Term, ...]) -> tuple[Floats, Floats]:
-    """The weight and the gap of every code that occurred."""
+    """The weight and the gap under every code."""
     weight, gap = (t.table(term.key).totals[term.name].value for term in terms)
     return weight, gap
 
@@ -43,15 +44,14 @@ def _read(t: Tally, terms: tuple[Term, ...]) -> tuple[Floats, Floats]:
 @cache
 def ece_metric(n_bins: int = 15, closed: Closed = "right") -> Metric:
     """Expected calibration error in this many bins of equal width."""
-    terms = gap_terms(equal_width(n_bins, closed))
+    _, gap = gap_terms(equal_width(n_bins, closed))
 
     def formula(t: Tally) -> float:
-        weight, gap = _read(t, terms)
-        return float(np.abs(gap).sum() / weight.sum())
+        return float(np.abs(t.table(gap.key).totals[gap.name].value).sum() / t[WEIGHT])
 
     return Metric(
         "ece",
-        terms,
+        (WEIGHT, gap),
         formula,
         title=f"Expected calibration error, {n_bins} bins",
         notation=r"\sum_m \frac{|B_m|}{N} \bigl|\mathrm{acc}(B_m) - \mathrm{conf}(B_m)\bigr|",
