@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,28 +12,29 @@ import numpy.typing as npt
 
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions import doubt as doubts
+from surefoot.predictions.checks import (
+    as_claim,
+    as_outcome,
+    check_sums,
+    checked_floor,
+    chosen_classes,
+    count_classes,
+    with_labels,
+)
 from surefoot.predictions.columns import (
     Array,
-    Numbers,
-    as_column,
-    as_fractions,
     as_numbers,
     as_weight,
     check_fractions,
     check_lengths,
-    first_row,
-    is_missing,
-    refuse_null,
 )
 from surefoot.predictions.frames import FrameColumns, is_frame, open_frame
 from surefoot.predictions.labels import (
     Label,
     as_labels,
     check_same_kind,
-    default_labels,
     distinct,
     encode,
-    given_labels,
     labels_in_names,
 )
 
@@ -87,7 +87,7 @@ class Predictions:
         truth, predicted = as_labels("y_true", y_true), as_labels("y_pred", y_pred)
         check_same_kind("y_true", truth, "y_pred", predicted)
         check_lengths(y_true=truth, y_pred=predicted)
-        claim = _claim(confidence, doubt, floor, len(truth))
+        claim = as_claim(confidence, doubt, floor, len(truth))
         return cls._made(truth == predicted, claim, sample_weight, truth=truth, predicted=predicted)
 
     @classmethod
@@ -107,9 +107,9 @@ class Predictions:
         >>> Predictions.from_correct([True, False, True], [0.9, 0.6, 0.7])
         Predictions(3 rows, accuracy 66.7%)
         """
-        outcome = _as_outcome(correct)
+        outcome = as_outcome(correct)
         check_lengths(correct=outcome)
-        return cls._made(outcome, _claim(confidence, doubt, floor, len(outcome)), sample_weight)
+        return cls._made(outcome, as_claim(confidence, doubt, floor, len(outcome)), sample_weight)
 
     @classmethod
     def from_probabilities(
@@ -139,14 +139,16 @@ class Predictions:
         table = as_numbers("probabilities", probabilities, dimensions=2)
         if labels is None and table.values.ndim == 2 and is_frame(probabilities):
             labels = labels_in_names(truth, [str(name) for name in open_frame(probabilities).columns])
-        count = _class_count("probabilities", table.values, truth)
+        count = count_classes("probabilities", table.values, truth)
         check_fractions("probabilities", table.values)
         if table.values.ndim == 2:
-            _check_sums(table)
-        names, truth_codes = _coded(truth, labels, count)
+            check_sums(table)
+        names, truth_codes = with_labels(truth, labels, count)
         second = table.values.ndim == 1
-        chosen = _choose(y_pred, names, (table.values > 0.5) if second else np.argmax(table.values, axis=1), len(truth))
-        clip = _checked_floor(floor)
+        chosen = chosen_classes(
+            y_pred, names, (table.values > 0.5) if second else np.argmax(table.values, axis=1), len(truth)
+        )
+        clip = checked_floor(floor)
         if clip is not None:
             claim = doubts.clipped(doubts.chosen_confidence(table.values, chosen), clip)
         else:
@@ -185,14 +187,14 @@ class Predictions:
         """
         truth = as_labels("y_true", y_true)
         table = as_numbers("logits", logits, dimensions=2, fractions=False)
-        count = _class_count("logits", table.values, truth)
-        names, truth_codes = _coded(truth, labels, count)
+        count = count_classes("logits", table.values, truth)
+        names, truth_codes = with_labels(truth, labels, count)
         wide = table.values.astype(np.float64)
         if wide.ndim == 1:
             wide = np.stack([np.zeros(len(wide)), wide], axis=1)
-        chosen = _choose(y_pred, names, np.argmax(wide, axis=1), len(truth))
+        chosen = chosen_classes(y_pred, names, np.argmax(wide, axis=1), len(truth))
         claim, odds = doubts.of_logits(wide, chosen)
-        if (clip := _checked_floor(floor)) is not None:
+        if (clip := checked_floor(floor)) is not None:
             claim = doubts.clipped(claim.confidence, clip)
         return cls._made(
             truth_codes == chosen,
@@ -250,7 +252,7 @@ class Predictions:
         if columns.is_lazy:
             from surefoot.predictions.lazy import describe
 
-            return describe(columns, labels, _checked_floor(floor))  # type: ignore[return-value]
+            return describe(columns, labels, checked_floor(floor))  # type: ignore[return-value]
         try:
             return cls._from_columns(columns, labels, floor)
         except InvalidPredictions as error:
@@ -443,100 +445,6 @@ def refuse_beside_predictions(**arguments: Any) -> None:
     extra = [name for name, value in arguments.items() if value is not None]
     if extra:
         raise InvalidPredictions(f"{extra[0]} was given beside Predictions, which hold it already; drop one of them.")
-
-
-def _claim(confidence: Any, doubt: Any, floor: float | None, rows: int) -> doubts.Claim:
-    if confidence is None and doubt is None:
-        raise InvalidPredictions("confidence is missing: give confidence=, or doubt= (1 - confidence).")
-    stated = None if confidence is None else as_fractions("confidence", confidence)
-    doubted = None if doubt is None else as_fractions("doubt", doubt)
-    check_lengths(
-        rows=rows,
-        confidence=None if stated is None else stated.values,
-        doubt=None if doubted is None else doubted.values,
-    )
-    clip = _checked_floor(floor)
-    if doubted is not None:
-        claim = doubts.with_doubt(stated, doubted)
-        return claim if clip is None else doubts.clipped(claim.confidence, clip)
-    assert stated is not None
-    return doubts.bare("confidence", stated) if clip is None else doubts.clipped(stated.values, clip)
-
-
-def _checked_floor(floor: Any) -> float | None:
-    if floor is None:
-        return None
-    if isinstance(floor, bool) or not isinstance(floor, numbers.Real) or not 2**-53 < float(floor) < 0.5:
-        raise InvalidPredictions(
-            f"floor is {floor!r}; it should be a small number, above 1.2e-16 and below 0.5, such as 1e-8."
-        )
-    return float(floor)
-
-
-def _as_outcome(correct: Any) -> npt.NDArray[np.bool_]:
-    if isinstance(correct, list | tuple):
-        correct = np.fromiter(correct, dtype=object, count=len(correct))
-    values = as_column("correct", correct)
-    if values.dtype == object:
-        for row, value in enumerate(values):
-            if is_missing(value):
-                refuse_null("correct", row, value)
-        if all(isinstance(value, bool | np.bool_ | int | np.integer | float | np.floating) for value in values):
-            values = values.astype(np.float64)
-    if values.dtype.kind == "b":
-        return values
-    if values.dtype.kind in "iuf":
-        other = (values != 0) & (values != 1)
-        if other.any():
-            row = first_row(other)[0]
-            if is_missing(values[row].item()):
-                refuse_null("correct", row, "nan")
-            raise InvalidPredictions(f"correct[{row}] is {values[row].item()!r}; it should be true or false, 1 or 0.")
-        return values.astype(bool)
-    for row, value in enumerate(values.tolist()):
-        if not isinstance(value, bool | int | float):
-            raise InvalidPredictions(f"correct[{row}] is {value!r}; it should be true or false, 1 or 0.")
-    raise InvalidPredictions(f"correct is of type {values.dtype}; it should hold true or false, 1 or 0.")
-
-
-def _class_count(name: str, values: Array, truth: Array) -> int:
-    if values.ndim not in (1, 2):
-        raise InvalidPredictions(
-            f"{name} has {values.ndim} dimensions; give one value a row, the second label's, or a column a class."
-        )
-    check_lengths(rows=None, **{"y_true": truth, name: values})
-    if values.ndim == 1:
-        return 2
-    if values.shape[1] < 2:
-        raise InvalidPredictions(
-            f"{name} has {values.shape[1]} column(s); give two or more, or one dimension for the second label."
-        )
-    return int(values.shape[1])
-
-
-def _check_sums(table: Numbers) -> None:
-    sums = table.values.sum(axis=1, dtype=np.float64)
-    off = np.abs(sums - 1) > table.sum_tolerance
-    if off.any():
-        row = first_row(off)[0]
-        raise InvalidPredictions(
-            f"probabilities[{row}] adds up to {float(sums[row]):.6g}, not to 1. If these are logits, use "
-            "Predictions.from_logits; if they are scores of separate yes-or-no questions, assess each on its own."
-        )
-
-
-def _coded(truth: Array, labels: Any, count: int) -> tuple[tuple[Label, ...], npt.NDArray[np.intp]]:
-    names = default_labels(truth, count) if labels is None else given_labels(labels, truth, count)
-    return names, encode("y_true", truth, names)
-
-
-def _choose(y_pred: Any, names: tuple[Label, ...], largest: Array, rows: int) -> npt.NDArray[np.intp]:
-    if y_pred is None:
-        return largest.astype(np.intp)
-    predicted = as_labels("y_pred", y_pred)
-    check_lengths(rows=rows, y_pred=predicted)
-    check_same_kind("y_pred", predicted, "labels", np.array(names))
-    return encode("y_pred", predicted, names)
 
 
 def _read_only(values: Any) -> Any:

@@ -1,0 +1,124 @@
+"""What the doors check, beyond what holds for any column."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from surefoot.errors import InvalidPredictions
+from surefoot.predictions import doubt as doubts
+from surefoot.predictions.columns import (
+    Array,
+    Numbers,
+    as_column,
+    as_fractions,
+    check_lengths,
+    first_row,
+    is_missing,
+    refuse_null,
+)
+from surefoot.predictions.labels import Label, as_labels, check_same_kind, default_labels, encode, given_labels
+
+
+def as_claim(confidence: Any, doubt: Any, floor: float | None, rows: int) -> doubts.Claim:
+    """Confidence and doubt, whichever of them were given, checked against each other and clipped if asked for."""
+    if confidence is None and doubt is None:
+        raise InvalidPredictions("confidence is missing: give confidence=, or doubt= (1 - confidence).")
+    stated = None if confidence is None else as_fractions("confidence", confidence)
+    doubted = None if doubt is None else as_fractions("doubt", doubt)
+    check_lengths(
+        rows=rows,
+        confidence=None if stated is None else stated.values,
+        doubt=None if doubted is None else doubted.values,
+    )
+    clip = checked_floor(floor)
+    if doubted is not None:
+        claim = doubts.with_doubt(stated, doubted)
+        return claim if clip is None else doubts.clipped(claim.confidence, clip)
+    assert stated is not None
+    return doubts.bare("confidence", stated) if clip is None else doubts.clipped(stated.values, clip)
+
+
+def checked_floor(floor: Any) -> float | None:
+    """The clip of confidences, or None."""
+    if floor is None:
+        return None
+    if isinstance(floor, bool) or not isinstance(floor, numbers.Real) or not 2**-53 < float(floor) < 0.5:
+        raise InvalidPredictions(
+            f"floor is {floor!r}; it should be a small number, above 1.2e-16 and below 0.5, such as 1e-8."
+        )
+    return float(floor)
+
+
+def as_outcome(correct: Any) -> npt.NDArray[np.bool_]:
+    """Whether each row is correct: booleans, or 0 and 1."""
+    if isinstance(correct, list | tuple):
+        correct = np.fromiter(correct, dtype=object, count=len(correct))
+    values = as_column("correct", correct)
+    if values.dtype == object:
+        for row, value in enumerate(values):
+            if is_missing(value):
+                refuse_null("correct", row, value)
+        if all(isinstance(value, bool | np.bool_ | int | np.integer | float | np.floating) for value in values):
+            values = values.astype(np.float64)
+    if values.dtype.kind == "b":
+        return values
+    if values.dtype.kind in "iuf":
+        other = (values != 0) & (values != 1)
+        if other.any():
+            row = first_row(other)[0]
+            if is_missing(values[row].item()):
+                refuse_null("correct", row, "nan")
+            raise InvalidPredictions(f"correct[{row}] is {values[row].item()!r}; it should be true or false, 1 or 0.")
+        return values.astype(bool)
+    for row, value in enumerate(values.tolist()):
+        if not isinstance(value, bool | int | float):
+            raise InvalidPredictions(f"correct[{row}] is {value!r}; it should be true or false, 1 or 0.")
+    raise InvalidPredictions(f"correct is of type {values.dtype}; it should hold true or false, 1 or 0.")
+
+
+def count_classes(name: str, values: Array, truth: Array) -> int:
+    """How many classes scores are for: one for each column, or two."""
+    if values.ndim not in (1, 2):
+        raise InvalidPredictions(
+            f"{name} has {values.ndim} dimensions; give one value a row, the second label's, or a column a class."
+        )
+    check_lengths(rows=None, **{"y_true": truth, name: values})
+    if values.ndim == 1:
+        return 2
+    if values.shape[1] < 2:
+        raise InvalidPredictions(
+            f"{name} has {values.shape[1]} column(s); give two or more, or one dimension for the second label."
+        )
+    return int(values.shape[1])
+
+
+def check_sums(table: Numbers) -> None:
+    """Raise unless the probabilities of every row add up to 1."""
+    sums = table.values.sum(axis=1, dtype=np.float64)
+    off = np.abs(sums - 1) > table.sum_tolerance
+    if off.any():
+        row = first_row(off)[0]
+        raise InvalidPredictions(
+            f"probabilities[{row}] adds up to {float(sums[row]):.6g}, not to 1. If these are logits, use "
+            "Predictions.from_logits; if they are scores of separate yes-or-no questions, assess each on its own."
+        )
+
+
+def with_labels(truth: Array, labels: Any, count: int) -> tuple[tuple[Label, ...], npt.NDArray[np.intp]]:
+    """The labels of the classes, and the position of each true label among them."""
+    names = default_labels(truth, count) if labels is None else given_labels(labels, truth, count)
+    return names, encode("y_true", truth, names)
+
+
+def chosen_classes(y_pred: Any, names: tuple[Label, ...], largest: Array, rows: int) -> npt.NDArray[np.intp]:
+    """The predicted class of each row: the largest, unless the caller says otherwise."""
+    if y_pred is None:
+        return largest.astype(np.intp)
+    predicted = as_labels("y_pred", y_pred)
+    check_lengths(rows=rows, y_pred=predicted)
+    check_same_kind("y_pred", predicted, "labels", np.array(names))
+    return encode("y_pred", predicted, names)
