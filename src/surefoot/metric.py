@@ -7,15 +7,16 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from surefoot.engines.arrays import tally_arrays
-from surefoot.engines.frames import tally_frame
 from surefoot.errors import MetricUnavailable, UndefinedMetricWarning
 from surefoot.keys import ClassPair, ClassScore, Value
 from surefoot.predictions import Predictions
-from surefoot.predictions.lazy import FramePredictions
 from surefoot.tallies import Tally, Term
+
+if TYPE_CHECKING:
+    from surefoot.predictions.lazy import FramePredictions
 
 Direction = Literal["higher", "lower", "nearest", "none"]
 
@@ -68,7 +69,9 @@ class Metric:
         missing = self.missing(predictions)
         if missing:
             raise MetricUnavailable(missing)
-        if isinstance(predictions, FramePredictions):
+        if not isinstance(predictions, Predictions):
+            from surefoot.engines.frames import tally_frame
+
             return self.of(tally_frame(predictions, self.terms))
         return self._said(self.evaluate(tally_arrays(predictions, self.terms, exact=True)))
 
@@ -97,7 +100,7 @@ class Metric:
 
     def missing(self, predictions: Predictions | FramePredictions) -> str:
         """Why these predictions cannot give the metric, or an empty string."""
-        if isinstance(predictions, FramePredictions) and not self.additive:
+        if not isinstance(predictions, Predictions) and not self.additive:
             return f"{self.name} needs the rows themselves, which a lazy frame does not hand out; collect it first."
         if self.is_ranking and predictions.probabilities is None:
             return (

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from surefoot.engines.arrays import tally_arrays
-from surefoot.engines.frames import tally_frame
 from surefoot.errors import InvalidPredictions, InvalidTally, MetricUnavailable
 from surefoot.keys import Bins
 from surefoot.metric import Metric
@@ -19,8 +18,10 @@ from surefoot.predictions import Predictions
 from surefoot.predictions.columns import Array, as_array, check_lengths
 from surefoot.predictions.frames import frame_column, is_frame
 from surefoot.predictions.labels import as_labels
-from surefoot.predictions.lazy import FramePredictions
 from surefoot.tallies import Label, Tally, Term
+
+if TYPE_CHECKING:
+    from surefoot.predictions.lazy import FramePredictions
 
 #: Bands of doubt, a decade each: below 1 in 10,000, ..., above 1 in 10.
 DOUBT_BANDS = Bins("doubt", (1e-4, 1e-3, 1e-2, 1e-1), "left", "decades of doubt")
@@ -34,10 +35,9 @@ ALWAYS = (ROWS, WEIGHT, ERRORS, CERTAIN, CERTAIN_WRONG, DOUBT, WRONG)
 BANDS = (BAND_WEIGHT, BAND_DOUBT, BAND_WRONG)
 
 
-AnyPredictions = Predictions | FramePredictions
-
-
-def tally(predictions: AnyPredictions, metrics: Iterable[Metric | str] | None = None, by: Any = None) -> Tally:
+def tally(
+    predictions: Predictions | FramePredictions, metrics: Iterable[Metric | str] | None = None, by: Any = None
+) -> Tally:
     """Add up what metrics are made of, in one pass; tallies of disjoint rows add with ``+``.
 
     ``metrics`` are names or :class:`Metric` objects; by default every additive metric these predictions can give. With
@@ -52,14 +52,16 @@ def tally(predictions: AnyPredictions, metrics: Iterable[Metric | str] | None = 
     >>> ALL["csr"].of(tally(first) + tally(second))
     0.5
     """
-    if not isinstance(predictions, Predictions | FramePredictions):
+    if not isinstance(predictions, Predictions) and type(predictions).__name__ != "FramePredictions":
         raise TypeError(f"tally takes Predictions, not {type(predictions).__name__}; come in through one of the doors.")
     terms = [
         *ALWAYS,
         *(BANDS if metrics is None else ()),
         *(term for metric in _chosen(predictions, metrics) for term in metric.terms),
     ]
-    if isinstance(predictions, FramePredictions):
+    if not isinstance(predictions, Predictions):
+        from surefoot.engines.frames import tally_frame
+
         return tally_frame(predictions, terms, _slicing_name(by))
     whole = tally_arrays(predictions, terms)
     if by is None:
@@ -69,7 +71,7 @@ def tally(predictions: AnyPredictions, metrics: Iterable[Metric | str] | None = 
     return Tally(whole.tables, whole.labels, whole.rounded, parts, by if isinstance(by, str) else "slice")
 
 
-def available(predictions: AnyPredictions) -> dict[str, Metric]:
+def available(predictions: Predictions | FramePredictions) -> dict[str, Metric]:
     """The metrics that these predictions can give."""
     return {name: metric for name, metric in ALL.items() if not metric.missing(predictions)}
 
@@ -148,7 +150,7 @@ def sliced(predictions: Predictions, values: Array) -> Iterator[tuple[Label, Pre
             yield ordered[start].item(), part
 
 
-def _chosen(predictions: AnyPredictions, metrics: Iterable[Metric | str] | None) -> list[Metric]:
+def _chosen(predictions: Predictions | FramePredictions, metrics: Iterable[Metric | str] | None) -> list[Metric]:
     if metrics is None:
         return [metric for metric in available(predictions).values() if metric.additive]
     chosen = []

@@ -2,12 +2,13 @@
 
 import errno
 import os
-import tempfile
 from pathlib import Path
 
 
 def write_whole(path: str | os.PathLike[str], text: str) -> None:
     """Write ``text`` to ``path`` so that a crash at any instant leaves the old file or the new one."""
+    import tempfile
+
     target = Path(path)
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "no such folder", str(target.parent))

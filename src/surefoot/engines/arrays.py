@@ -9,20 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import pairwise
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from surefoot.engines import kernel_cache
-from surefoot.engines.kernels import BLOCK, Plan, Shape, plan
 from surefoot.engines.rankings import ClassScores
-from surefoot.engines.rows import COMPILE_FROM, OPERATIONS, RUN_FROM, columns, kernel_columns, types_of
+from surefoot.engines.rows import BLOCK, COMPILE_FROM, OPERATIONS, RUN_FROM, columns, kernel_columns, types_of
 from surefoot.engines.threads import in_parallel, workers
 from surefoot.expressions import evaluate
 from surefoot.keys import HALF, Bins, ClassPair, ClassScore, Codes, Everything, Key, Value, ordered_bits
 from surefoot.predictions import Predictions
 from surefoot.tallies import Sums, Table, Tally, Term, program_of
+
+if TYPE_CHECKING:
+    from surefoot.engines.kernels import Plan
 
 #: Up to this many codes are counted in a dense array; above, the codes that occur are found first.
 _DENSE = 1 << 16
@@ -64,6 +65,9 @@ def _compiled_tables(
     """The tables of all these keys from one compiled pass, or None where NumPy is the better way."""
     if not by_key or len(predictions) < RUN_FROM:
         return None
+    from surefoot.engines import kernel_cache
+    from surefoot.engines.kernels import Shape, plan
+
     arrays = kernel_columns(predictions)
     if arrays is None:
         return None

@@ -6,25 +6,22 @@ folder must be the user's, with no rights for anyone else, or no kernel is compi
 
 from __future__ import annotations
 
-import hashlib
-import logging
 import os
 import stat
 import sys
 import threading
 from collections.abc import Callable
 from importlib import import_module
-from importlib.metadata import version
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from surefoot.writing import write_whole
 
 #: What the source calls ``run``: a compiled function, or several.
 Kernel = Any
 
-_log = logging.getLogger("surefoot")
 _lock = threading.RLock()
 _kernels: dict[tuple[str, str], Kernel] = {}
 
@@ -57,12 +54,12 @@ def _tried(source: str, try_out: Callable[[Kernel], object]) -> Kernel:
             kernel = _load(source, folder)
             try_out(kernel)
         except Exception as error:  # whatever unpickling a damaged file may raise
-            _log.info("throwing away compiled code in %s that cannot be used: %s", folder, error)
+            _say(f"throwing away compiled code in {folder} that cannot be used: {error}")
             for path in folder.glob(f"__pycache__/{_name(source)}*"):
                 path.unlink(missing_ok=True)
         else:
             return kernel
-    _log.info("no compiled code can be had; NumPy does the work, more slowly")
+    _refused("no compiled code can be had")
     return None
 
 
@@ -97,15 +94,26 @@ def cache_folder() -> Path | None:
 
 
 def _refused(why: str) -> None:
-    _log.info("%s; NumPy does the work, more slowly", why)
+    _say(f"{why}; NumPy does the work, more slowly")
+
+
+def _say(what: str) -> None:
+    import logging
+
+    logging.getLogger("surefoot").info(what)
 
 
 def _name(source: str) -> str:
-    made_with = f"{sys.version} numba {version('numba')} numpy {version('numpy')}"
+    import hashlib
+
+    numba: Any = import_module("numba")
+    made_with = f"{sys.version} numba {numba.__version__} numpy {np.__version__}"
     return f"surefoot_kernel_{hashlib.sha256(f'{made_with} {source}'.encode()).hexdigest()[:20]}"
 
 
 def _load(source: str, folder: Path) -> Kernel:
+    from importlib.util import module_from_spec, spec_from_file_location
+
     numba: Any = import_module("numba")
     name = _name(source)
     path = folder / f"{name}.py"

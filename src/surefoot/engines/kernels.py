@@ -11,12 +11,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from surefoot.engines.rows import BLOCK
 from surefoot.expressions import Expression, SymbolicRow
 from surefoot.keys import Bins, Everything
 from surefoot.tallies import Term
-
-#: Rows a block, as for arrays without kernel: bounds the rounding within it.
-BLOCK = 4096
 
 COLUMNS = "correct, confidence, doubt, weight"
 _SYMBOLS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/"}

@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 Result = TypeVar("Result")
 
@@ -37,6 +39,8 @@ def in_parallel(jobs: Sequence[Callable[[], Result]]) -> list[Result]:
 
 
 def _threads() -> ThreadPoolExecutor:
+    from concurrent.futures import ThreadPoolExecutor
+
     global _pool
     with _lock:
         if _pool is None:
