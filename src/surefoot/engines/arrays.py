@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from surefoot.engines import kernel_cache
+from surefoot.engines.kernels import Plan, Shape, plan
 from surefoot.engines.rankings import ClassScores
 from surefoot.engines.rows import BLOCK, COMPILE_FROM, OPERATIONS, RUN_FROM, columns, kernel_columns, types_of
 from surefoot.engines.threads import in_parallel, workers
@@ -21,9 +23,6 @@ from surefoot.expressions import evaluate
 from surefoot.keys import HALF, Bins, ClassPair, ClassScore, Codes, Everything, Key, Value, ordered_bits
 from surefoot.predictions import Predictions
 from surefoot.tallies import Sums, Table, Tally, Term, program_of
-
-if TYPE_CHECKING:
-    from surefoot.engines.kernels import Plan
 
 #: Up to this many codes are counted in a dense array; above, the codes that occur are found first.
 _DENSE = 1 << 16
@@ -65,9 +64,6 @@ def _compiled_tables(
     """The tables of all these keys from one compiled pass, or None where NumPy is the better way."""
     if not by_key or len(predictions) < RUN_FROM:
         return None
-    from surefoot.engines import kernel_cache
-    from surefoot.engines.kernels import Shape, plan
-
     arrays = kernel_columns(predictions)
     if arrays is None:
         return None

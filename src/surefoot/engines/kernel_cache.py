@@ -24,24 +24,34 @@ Kernel = Any
 
 _lock = threading.RLock()
 _kernels: dict[tuple[str, str], Kernel] = {}
+#: Whether a thread is compiling; and whether this process never may, for it was forked from one that was.
+_busy = False
+_off = False
 
 
 def is_loaded(source: str, types: str) -> bool:
     """Whether this process has the kernel, compiled for these types, already."""
-    return _kernels.get((source, types)) is not None
+    return not _off and _kernels.get((source, types)) is not None
 
 
 def compiled(source: str, types: str, try_out: Callable[[Kernel], object]) -> Kernel:
     """The ``run`` of this source, compiled; None where no folder for compiled code can be had.
 
     ``try_out`` calls it on no rows, with arrays of the ``types`` that are meant: so that it is compiled here, where a
-    damaged cache can be thrown away, and while no other thread may fork.
+    damaged cache can be thrown away, and a fork meanwhile is known of.
     """
+    global _busy
+    if _off:
+        return None
     wanted = (source, types)
     if wanted not in _kernels:
         with _lock:
             if wanted not in _kernels:
-                _kernels[wanted] = _tried(source, try_out)
+                _busy = True
+                try:
+                    _kernels[wanted] = _tried(source, try_out)
+                finally:
+                    _busy = False
     return _kernels[wanted]
 
 
@@ -134,14 +144,11 @@ def _load(source: str, folder: Path) -> Kernel:
     return module.run
 
 
-def _forget_lock() -> None:
-    """The lock was taken for the fork, by a thread that the child does not have."""
-    global _lock
-    _lock = threading.RLock()
+def _after_fork() -> None:
+    """A child forked while a thread compiled has that thread's locks and not the thread: it leaves compiling alone."""
+    global _lock, _off
+    _lock, _off = threading.RLock(), _off or _busy
 
 
 if hasattr(os, "register_at_fork"):
-    # no fork while a kernel is being compiled: the child would wait for that compilation for ever
-    os.register_at_fork(
-        before=lambda: _lock.acquire(), after_in_parent=lambda: _lock.release(), after_in_child=_forget_lock
-    )
+    os.register_at_fork(after_in_child=_after_fork)

@@ -11,6 +11,9 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from surefoot.engines import kernel_cache
+from surefoot.engines.kernels import Shape
+from surefoot.engines.ranking_kernel import ranking_source
 from surefoot.engines.rows import COMPILE_FROM, OPERATIONS, RUN_FROM, columns, kernel_columns, types_of
 from surefoot.engines.threads import in_parallel, workers
 from surefoot.expressions import evaluate
@@ -66,10 +69,6 @@ class ClassScores:
         """The table from a compiled sort, or None where NumPy is the better way."""
         if work < RUN_FROM:
             return None
-        from surefoot.engines import kernel_cache
-        from surefoot.engines.kernels import Shape
-        from surefoot.engines.ranking_kernel import ranking_source
-
         arrays = kernel_columns(self.predictions) if work >= RUN_FROM and len(codes) < 1 << 32 else None
         if arrays is None:
             return None

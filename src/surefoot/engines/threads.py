@@ -19,6 +19,9 @@ Result = TypeVar("Result")
 _NAME = "surefoot"
 _lock = threading.Lock()
 _pool: ThreadPoolExecutor | None = None
+#: Whether a thread is making the pool; and whether this process never may, for it was forked from one that was.
+_busy = False
+_off = False
 
 
 def workers() -> int:
@@ -29,7 +32,7 @@ def workers() -> int:
 def in_parallel(jobs: Sequence[Callable[[], Result]]) -> list[Result]:
     """Run the jobs side by side and return their results in order; the first error is raised."""
     # a job that starts jobs runs them itself: waiting for a free thread from within one could wait forever
-    if len(jobs) == 1 or workers() == 1 or threading.current_thread().name.startswith(_NAME):
+    if _off or len(jobs) == 1 or workers() == 1 or threading.current_thread().name.startswith(_NAME):
         return [job() for job in jobs]
     try:
         futures = [_threads().submit(job) for job in jobs]
@@ -39,20 +42,24 @@ def in_parallel(jobs: Sequence[Callable[[], Result]]) -> list[Result]:
 
 
 def _threads() -> ThreadPoolExecutor:
-    from concurrent.futures import ThreadPoolExecutor
-
-    global _pool
+    global _busy, _pool
     with _lock:
         if _pool is None:
-            _pool = ThreadPoolExecutor(workers(), thread_name_prefix=_NAME)
+            _busy = True
+            try:
+                from concurrent.futures import ThreadPoolExecutor
+
+                _pool = ThreadPoolExecutor(workers(), thread_name_prefix=_NAME)
+            finally:
+                _busy = False
         return _pool
 
 
-def _forget_threads() -> None:
-    """A forked child has none of its parent's threads, and must not wait for a lock one of them held."""
-    global _lock, _pool
-    _lock, _pool = threading.Lock(), None
+def _after_fork() -> None:
+    """A forked child has none of its parent's threads; forked while the pool was being made, it does without one."""
+    global _lock, _pool, _off
+    _lock, _pool, _off = threading.Lock(), None, _off or _busy
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_threads)
+    os.register_at_fork(after_in_child=_after_fork)
