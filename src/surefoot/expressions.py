@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from operator import eq, gt, mul, sub
-from typing import Any
+from typing import Any, NamedTuple
 
 
 class Expression:
@@ -115,8 +114,7 @@ def trace(expression: Callable[[Any], Any]) -> Expression:
     return traced if isinstance(traced, Expression) else _node("multiply", SymbolicRow().one, traced)
 
 
-@dataclass(frozen=True)
-class Program:
+class Program(NamedTuple):
     """Expressions as a list of steps, each of operations on earlier ones: what they share is done once."""
 
     #: (operation, arguments): of a column its name, of a constant its value, else the numbers of earlier steps.

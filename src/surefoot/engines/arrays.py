@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import pairwise
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from surefoot.engines import kernel_cache
-from surefoot.engines.kernels import Plan, Shape, plan
 from surefoot.engines.rankings import ClassScores
 from surefoot.engines.rows import BLOCK, COMPILE_FROM, OPERATIONS, RUN_FROM, columns, kernel_columns, types_of
 from surefoot.engines.threads import in_parallel, workers
@@ -23,6 +22,9 @@ from surefoot.expressions import evaluate
 from surefoot.keys import HALF, Bins, ClassPair, ClassScore, Codes, Everything, Key, Value, ordered_bits
 from surefoot.predictions import Predictions
 from surefoot.tallies import Sums, Table, Tally, Term, program_of
+
+if TYPE_CHECKING:
+    from surefoot.engines.kernels import Plan
 
 #: Up to this many codes are counted in a dense array; above, the codes that occur are found first.
 _DENSE = 1 << 16
@@ -67,9 +69,11 @@ def _compiled_tables(
     arrays = kernel_columns(predictions)
     if arrays is None:
         return None
-    written = plan(
-        tuple((key, tuple(terms)) for key, terms in by_key), Shape(predictions.stores_doubt, predictions.is_weighted)
-    )
+    kernels = kernel_cache.writer("kernels")
+    if kernels is None:
+        return None
+    shape = kernels.Shape(predictions.stores_doubt, predictions.is_weighted)
+    written: Plan = kernels.plan(tuple((key, tuple(terms)) for key, terms in by_key), shape)
     types = types_of(arrays)
     if len(predictions) < COMPILE_FROM and not kernel_cache.is_loaded(written.source, types):
         return None

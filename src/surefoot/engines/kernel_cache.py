@@ -12,12 +12,12 @@ import sys
 import threading
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from surefoot.writing import write_whole
+if TYPE_CHECKING:
+    from pathlib import Path
 
 #: What the source calls ``run``: a compiled function, or several.
 Kernel = Any
@@ -27,6 +27,22 @@ _kernels: dict[tuple[str, str], Kernel] = {}
 #: Whether a thread is compiling; and whether this process never may, for it was forked from one that was.
 _busy = False
 _off = False
+
+
+def writer(module: str) -> Any:
+    """A module that writes kernels, loaded when first needed; None in a process that never compiles."""
+    global _busy
+    if _off:
+        return None
+    name = f"surefoot.engines.{module}"
+    if name not in sys.modules:
+        with _lock:
+            _busy = True
+            try:
+                import_module(name)
+            finally:
+                _busy = False
+    return sys.modules[name]
 
 
 def is_loaded(source: str, types: str) -> bool:
@@ -75,6 +91,8 @@ def _tried(source: str, try_out: Callable[[Kernel], object]) -> Kernel:
 
 def cache_folder() -> Path | None:
     """The folder for kernels, made if need be; None if it would not be the user's alone, or cannot be written."""
+    from pathlib import Path
+
     chosen = os.environ.get("SUREFOOT_CACHE_DIR")
     try:
         if chosen:
@@ -123,6 +141,8 @@ def _name(source: str) -> str:
 
 def _load(source: str, folder: Path) -> Kernel:
     from importlib.util import module_from_spec, spec_from_file_location
+
+    from surefoot.writing import write_whole
 
     numba: Any = import_module("numba")
     name = _name(source)

@@ -7,9 +7,8 @@ by all of them while they are in the cache, and added up with their rounding err
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from surefoot.engines.rows import BLOCK
 from surefoot.expressions import Expression, SymbolicRow
@@ -24,21 +23,20 @@ _LANES = 4
 _COUNTED_EDGES = 32
 
 
-@dataclass(frozen=True)
-class Shape:
+class Shape(NamedTuple):
     """What of the columns is stored: the rest is arithmetic in the loop."""
 
     stores_doubt: bool
     is_weighted: bool
 
 
-@dataclass
 class Body:
     """The lines of a loop body, each value named once."""
 
-    shape: Shape
-    lines: list[str] = field(default_factory=list)
-    names: dict[Any, str] = field(default_factory=dict)
+    def __init__(self, shape: Shape) -> None:
+        self.shape = shape
+        self.lines: list[str] = []
+        self.names: dict[Any, str] = {}
 
     def value(self, expression: Expression | float) -> str:
         """The name, or the number, that an expression has in the loop."""
@@ -97,8 +95,7 @@ def _simplified(operation: str, *parts: str) -> str | None:
     return None
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """Where the totals of one key stand in a kernel's results: a row of ``width`` numbers for each of its codes."""
 
     key: Everything | Bins
@@ -109,8 +106,7 @@ class Part:
     columns: dict[str, int]
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(NamedTuple):
     """A kernel's source, and where its results stand."""
 
     source: str

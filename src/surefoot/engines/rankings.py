@@ -12,8 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from surefoot.engines import kernel_cache
-from surefoot.engines.kernels import Shape
-from surefoot.engines.ranking_kernel import ranking_source
 from surefoot.engines.rows import COMPILE_FROM, OPERATIONS, RUN_FROM, columns, kernel_columns, types_of
 from surefoot.engines.threads import in_parallel, workers
 from surefoot.expressions import evaluate
@@ -72,7 +70,11 @@ class ClassScores:
         arrays = kernel_columns(self.predictions) if work >= RUN_FROM and len(codes) < 1 << 32 else None
         if arrays is None:
             return None
-        source = ranking_source(tuple(self.terms), Shape(self.predictions.stores_doubt, self.predictions.is_weighted))
+        kernels = kernel_cache.writer("ranking_kernel")
+        if kernels is None:
+            return None
+        shape = kernels.Shape(self.predictions.stores_doubt, self.predictions.is_weighted)
+        source = kernels.ranking_source(tuple(self.terms), shape)
         types = types_of(arrays)
         if work < COMPILE_FROM and not kernel_cache.is_loaded(source, types):
             return None

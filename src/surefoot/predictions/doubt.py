@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +22,7 @@ _NEAR_STEPS = 100
 _FARTHEST = 1e300
 
 
-@dataclass(frozen=True)
-class Claim:
+class Claim(NamedTuple):
     """How sure each row is: confidence, its doubt (None if 1 - confidence), and the rounded rows (None if none)."""
 
     confidence: Array
