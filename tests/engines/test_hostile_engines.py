@@ -179,8 +179,23 @@ sys.exit(status)
 """
 
 
-@pytest.mark.parametrize("code", [AT_EXIT, FORK])
-def test_at_exit_and_in_a_child_forked_while_another_thread_compiles(tmp_path: Path, code: str) -> None:
+FIRST_TOGETHER = """
+import sys, threading
+import numpy as np, surefoot as sf
+sys.setswitchinterval(1e-6)
+p = sf.Predictions.from_correct(np.arange(600_000) % 4 > 0, np.full(600_000, 0.75))
+found, start = [], threading.Barrier(8)
+threads = [threading.Thread(target=lambda: (start.wait(), found.append(sf.csr(p)))) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(sum(found) / 8)
+"""
+
+
+@pytest.mark.parametrize("code", [AT_EXIT, FORK, FIRST_TOGETHER])
+def test_at_exit_in_a_child_forked_meanwhile_and_first_used_by_eight_threads(tmp_path: Path, code: str) -> None:
     assert float(run(code, tmp_path / "kernels")) == pytest.approx(1)
 
 

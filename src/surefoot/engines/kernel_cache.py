@@ -24,6 +24,7 @@ Kernel = Any
 
 _lock = threading.RLock()
 _kernels: dict[tuple[str, str], Kernel] = {}
+_writers: dict[str, Any] = {}
 #: Whether a thread is compiling; and whether this process never may, for it was forked from one that was.
 _busy = False
 _off = False
@@ -34,15 +35,15 @@ def writer(module: str) -> Any:
     global _busy
     if _off:
         return None
-    name = f"surefoot.engines.{module}"
-    if name not in sys.modules:
+    # not looked up in sys.modules, where a module stands before it is whole
+    if module not in _writers:
         with _lock:
             _busy = True
             try:
-                import_module(name)
+                _writers[module] = import_module(f"surefoot.engines.{module}")
             finally:
                 _busy = False
-    return sys.modules[name]
+    return _writers[module]
 
 
 def is_loaded(source: str, types: str) -> bool:
