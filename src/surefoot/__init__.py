@@ -38,18 +38,32 @@ from surefoot.tallies import Tally, Term
 from surefoot.tallying import tally, tally_batches
 
 if TYPE_CHECKING:
+    from surefoot import synthetic
     from surefoot.assessment import Assessment, assess, assess_estimator
+    from surefoot.risk.evalues import e_bh, e_mean, e_product
+    from surefoot.risk.test import RiskResult, risk_test
 
 __version__ = "0.1.0"
 
 #: Loaded when first used, so that `import surefoot` stays quick.
-_LATER = {"Assessment": "assessment", "assess": "assessment", "assess_estimator": "assessment"}
+_LATER = {
+    "Assessment": "assessment",
+    "assess": "assessment",
+    "assess_estimator": "assessment",
+    "RiskResult": "risk.test",
+    "risk_test": "risk.test",
+    "e_bh": "risk.evalues",
+    "e_mean": "risk.evalues",
+    "e_product": "risk.evalues",
+    "synthetic": "synthetic",
+}
 
 
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"module 'surefoot' has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"surefoot.{_LATER[name]}"), name)
+    module = import_module(f"surefoot.{_LATER[name]}")
+    value = globals()[name] = module if name == _LATER[name] else getattr(module, name)
     return value
 
 

@@ -80,11 +80,21 @@ class ClassScore:
         return "class score"
 
 
-Key = Everything | Bins | ClassPair | Value | ClassScore
+@dataclass(frozen=True)
+class Doubt:
+    """The doubt itself while its values are few; else cells of it, but for the most extreme values."""
+
+    @property
+    def name(self) -> str:
+        return "doubt"
+
+
+Key = Everything | Bins | ClassPair | Value | ClassScore | Doubt
 
 ALL_ROWS = Everything()
 CLASS_PAIR = ClassPair()
 CLASS_SCORE = ClassScore()
+DOUBT_ITSELF = Doubt()
 CONFIDENCE_ITSELF = Value("confidence")
 
 

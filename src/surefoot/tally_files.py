@@ -11,8 +11,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from surefoot.doubt_table import DoubtTable
 from surefoot.errors import InvalidTally
-from surefoot.keys import HALF
+from surefoot.keys import DOUBT_ITSELF, HALF
 from surefoot.tallies import Sums, Table, Tally
 from surefoot.writing import write_whole
 
@@ -109,18 +110,20 @@ def _unpacked_table(name: str, table: dict[str, Any], labels: list[Any] | None) 
     codes, steps = np.array(table["codes"], dtype=np.int64), table["steps"]
     if steps is not None and steps not in (2**power for power in range(12)):
         raise ValueError(f"steps is {steps!r}")
-    if codes.ndim != 1 or (np.diff(codes) <= 0).any() or (codes < 0).any():
+    if codes.ndim != 1 or (codes[1:] <= codes[:-1]).any():
         raise ValueError("codes are not in rising order")
+    if name != DOUBT_ITSELF.name and (codes < 0).any():
+        raise ValueError("a code is negative")
     if name.startswith("class") and len(codes) and (labels is None or codes[-1] >> HALF >= len(labels)):
         raise ValueError("a code speaks of a class without label")
     totals = {}
-    for name, parts in table["totals"].items():
+    for term, parts in table["totals"].items():
         high = np.array([float(v) for v in parts[0]])
         low = np.array([float(v) for v in parts[1]]) if len(parts) > 1 else np.zeros(len(high))
         if high.shape != codes.shape or low.shape != codes.shape or not np.isfinite(low).all():
-            raise ValueError(f"{name!r} does not have a number for each code")
-        totals[str(name)] = Sums(high, low)
-    return Table(codes, totals, steps)
+            raise ValueError(f"{term!r} does not have a number for each code")
+        totals[str(term)] = Sums(high, low)
+    return DoubtTable(codes, totals).bounded() if name == DOUBT_ITSELF.name else Table(codes, totals, steps)
 
 
 def _refuse_constant(constant: str) -> NoReturn:

@@ -13,7 +13,7 @@ from surefoot.errors import InvalidPredictions, InvalidTally, MetricUnavailable
 from surefoot.keys import Bins
 from surefoot.metric import Metric
 from surefoot.metrics import ALL
-from surefoot.metrics.terms import CERTAIN, CERTAIN_WRONG, DOUBT, ERRORS, ROWS, WEIGHT, WRONG
+from surefoot.metrics.terms import BY_DOUBT, CERTAIN, CERTAIN_WRONG, DOUBT, ERRORS, ROWS, WEIGHT, WRONG
 from surefoot.predictions import Predictions
 from surefoot.predictions.columns import Array, as_array, check_lengths
 from surefoot.predictions.frames import frame_column, is_frame
@@ -32,7 +32,7 @@ BAND_WRONG = Term("wrong by decade of doubt", lambda row: row.weight * row.wrong
 #: What every tally holds, whatever metrics were asked for: how many rows, and the mistakes stated and seen.
 ALWAYS = (ROWS, WEIGHT, ERRORS, CERTAIN, CERTAIN_WRONG, DOUBT, WRONG)
 #: What a tally holds besides when nothing in particular was asked for.
-BANDS = (BAND_WEIGHT, BAND_DOUBT, BAND_WRONG)
+BANDS = (BAND_WEIGHT, BAND_DOUBT, BAND_WRONG, *BY_DOUBT)
 
 
 def tally(

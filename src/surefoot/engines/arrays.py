@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from surefoot.doubt_table import CELLS, EXTREMES, FEW, DoubtTable, cell_codes, exact_codes, extremes
 from surefoot.engines import kernel_cache
 from surefoot.engines.rankings import ClassScores
 from surefoot.engines.rows import BLOCK, COMPILE_FROM, OPERATIONS, RUN_FROM, columns, kernel_columns, types_of
 from surefoot.engines.threads import in_parallel, workers
 from surefoot.expressions import evaluate
-from surefoot.keys import HALF, Bins, ClassPair, ClassScore, Codes, Everything, Key, Value, ordered_bits
+from surefoot.keys import HALF, Bins, ClassPair, ClassScore, Codes, Doubt, Everything, Key, Value, ordered_bits
 from surefoot.predictions import Predictions
 from surefoot.tallies import Sums, Table, Tally, Term, program_of
 
@@ -134,7 +135,7 @@ def _table(predictions: Predictions, key: Key, terms: list[Term]) -> Table:
     # all bins are kept, and of the codes of classes those that occur
     kept = slice(None) if isinstance(key, Everything | Bins) or seen.all() else seen
     named = {term.name: Sums(totals.high[i, kept], totals.low[i, kept]) for i, term in enumerate(terms)}
-    return Table(codes[kept], named)
+    return DoubtTable(codes[kept], named) if isinstance(key, Doubt) else Table(codes[kept], named)
 
 
 def _codes(predictions: Predictions, key: Key) -> tuple[Codes, Callable[[slice], Places] | None]:
@@ -147,6 +148,8 @@ def _codes(predictions: Predictions, key: Key) -> tuple[Codes, Callable[[slice],
         side: Literal["left", "right"] = "left" if key.closed == "right" else "right"
         column = predictions.doubt_of if key.column == "doubt" else predictions.confidence_of
         return np.arange(key.size), lambda block: np.searchsorted(edges, column(block), side=side)
+    if isinstance(key, Doubt):
+        return _doubt_codes(predictions)
     if isinstance(key, Value):
         return _distinct(ordered_bits(predictions.confidence_of(slice(None))))
     assert isinstance(key, ClassPair)
@@ -161,6 +164,60 @@ def _codes(predictions: Predictions, key: Key) -> tuple[Codes, Callable[[slice],
     return _distinct((truth << HALF) | predictions.predicted_codes(everywhere))
 
 
+def _positions(codes: Codes, of: Callable[[slice], Codes]) -> tuple[Codes, Callable[[slice], Places]]:
+    return codes, lambda block: np.searchsorted(codes, of(block))
+
+
 def _distinct(codes: Codes) -> tuple[Codes, Callable[[slice], Places]]:
     found, places = np.unique(codes, return_inverse=True)
     return found, lambda block: places[block]
+
+
+def _doubt_codes(predictions: Predictions) -> tuple[Codes, Callable[[slice], Places]]:
+    """The codes of a doubt table, found in passes that each look at a block at a time."""
+
+    def exact(block: slice) -> Codes:
+        return exact_codes(predictions.doubt_of(block), predictions.confidence_of(block))
+
+    def cells(block: slice) -> Codes:
+        return cell_codes(predictions.doubt_of(block), predictions.confidence_of(block))
+
+    blocks = [slice(start, start + _LARGE_BLOCK) for start in range(0, len(predictions), _LARGE_BLOCK)]
+    few = np.empty(0, dtype=np.int64)
+    for block in blocks:
+        few = np.union1d(few, exact(block))
+        if len(few) > FEW:
+            break
+    else:
+        return _positions(few, exact)
+    held = np.zeros(CELLS, dtype=np.int64)
+    for block in blocks:
+        held += np.bincount(cells(block), minlength=CELLS)
+    # the cells at either end that hold the extremes: more of them where rows are tied
+    wanted, apart = EXTREMES, np.empty(0, dtype=np.int64)
+    while True:
+        low, high = np.searchsorted(np.cumsum(held), wanted), np.searchsorted(np.cumsum(held[::-1]), wanted)
+        for block in blocks:
+            cell = cells(block)
+            outer = (cell <= low) | (cell >= CELLS - 1 - high)
+            if outer.any():
+                apart = extremes(np.union1d(apart, exact(block)[outer]))
+        if len(apart) == 2 * EXTREMES or wanted >= len(predictions):
+            break
+        wanted *= 16
+    inside = np.flatnonzero(held)
+    codes = np.sort(np.concatenate([apart, inside]))
+    of_cell = np.zeros(CELLS, dtype=np.intp)
+    of_cell[inside] = np.searchsorted(codes, inside)
+
+    def places(block: slice) -> Places:
+        cell = cells(block)
+        place = of_cell[cell]
+        outer = np.flatnonzero((cell <= low) | (cell >= CELLS - 1 - high))
+        own = exact(block)[outer]
+        at = np.minimum(np.searchsorted(codes, own), len(codes) - 1)
+        mine = codes[at] == own
+        place[outer[mine]] = at[mine]
+        return place
+
+    return codes, places

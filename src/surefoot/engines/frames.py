@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.doubt_table import CELLS, FEW, DoubtTable, exact_codes
 from surefoot.errors import InvalidPredictions
 from surefoot.expressions import evaluate
-from surefoot.keys import FARTHEST_LOG_ODDS, HALF, Bins, ClassPair, ClassScore, Everything, Key, score_steps
+from surefoot.keys import FARTHEST_LOG_ODDS, HALF, Bins, ClassPair, ClassScore, Doubt, Everything, Key, score_steps
 from surefoot.predictions.frames import collected
 from surefoot.predictions.lazy import FramePredictions
 from surefoot.tallies import Floats, Label, Sums, Table, Tally, Term, program_of
@@ -27,6 +28,10 @@ _PARTS = 32
 
 #: Bins whose combinations are more than this are added up apart.
 _MOST_CODES = 1 << 16
+
+#: Rows looked at to see whether doubts may be few, and the least that is not lumped with 0.
+_FIRST_ROWS = 100_000
+_SMALLEST = 1e-300
 
 
 def tally_frame(predictions: FramePredictions, terms: Iterable[Term], by: str | None = None) -> Tally:
@@ -47,6 +52,8 @@ def tally_frame(predictions: FramePredictions, terms: Iterable[Term], by: str | 
             labels = pushed.add_pairs(parts, key, group, labels)
         elif isinstance(key, ClassScore):
             pushed.add_scores(parts, key, group)
+        elif isinstance(key, Doubt):
+            pushed.add_doubts(parts, key, group)
     speaks_of_classes = any(isinstance(key, ClassPair | ClassScore) for key in by_key)
     tallies = {
         value: Tally(tables, labels if speaks_of_classes else None, 0) for value, tables in sorted(parts.items())
@@ -119,6 +126,54 @@ class _Pushed:
             codes += [(k << HALF) | int(row["sf_cell"]) for row in found]
         self._file(parts, key, rows, np.array(codes, dtype=np.int64), terms, steps)
 
+    def add_doubts(self, parts: dict[Any, dict[str, Table]], key: Key, terms: list[Term]) -> None:
+        """By value if the first rows, and then all, hold few; else by cells, and the rows of the outermost by value."""
+        if self._has_few_doubts():
+            self._file(parts, key, *self._by_doubt(terms), terms)
+            return
+        nw = self.nw
+        lesser, is_doubt = self._lesser_of_doubt()
+        cell = self._doubt_cell(lesser, is_doubt)
+        counts = collected(self.predictions.frame.select(sf_cell=cell).group_by("sf_cell").agg(nw.len())).rows()
+        held = np.zeros(CELLS)
+        for at, count in counts:
+            held[at] = count
+        low = int(np.searchsorted(np.cumsum(held), FEW))
+        high = CELLS - 1 - int(np.searchsorted(np.cumsum(held[::-1]), FEW))
+        inside = (cell >= low) & (cell <= high)
+        inner = self._summed({"sf_cell": cell}, terms, where=inside)
+        outer, codes = self._by_doubt(terms, where=~inside)
+        cells = np.array([row["sf_cell"] for row in inner], dtype=np.int64)
+        self._file(parts, key, [*inner, *outer], np.append(cells, codes), terms)
+
+    def _has_few_doubts(self) -> bool:
+        nw, frame = self.nw, self.predictions.frame
+        columns = frame.select(d=nw.col("sf_doubt"), c=nw.col("sf_confidence"))
+        return all(len(collected(some.unique().head(FEW + 1))) <= FEW for some in (columns.head(_FIRST_ROWS), columns))
+
+    def _by_doubt(self, terms: list[Term], where: Any = None) -> tuple[list[dict[str, Any]], Any]:
+        nw = self.nw
+        rows = self._summed({"sf_d": nw.col("sf_doubt"), "sf_c": nw.col("sf_confidence")}, terms, where=where)
+        doubt, confidence = (np.array([row[name] for row in rows], dtype=np.float64) for name in ("sf_d", "sf_c"))
+        return rows, exact_codes(doubt, confidence)
+
+    def _lesser_of_doubt(self) -> tuple[Any, Any]:
+        nw = self.nw
+        doubt, confidence = nw.col("sf_doubt"), nw.col("sf_confidence")
+        is_doubt = (doubt <= confidence).cast(nw.Float64)
+        return doubt * is_doubt + confidence * (1 - is_doubt), is_doubt
+
+    def _doubt_cell(self, lesser: Any, is_doubt: Any) -> Any:
+        """The leading bits of a float without looking at its bits: exponent, and 64 steps of what is left."""
+        nw = self.nw
+        positive = (lesser > _SMALLEST).cast(nw.Float64)
+        safe = lesser * positive + (1 - positive)
+        exponent = (safe.log() / np.log(2.0)).floor()
+        # off by one where the logarithm rounds, and then mended by the steps, of which there are fewer or more
+        steps = ((safe / (exponent * np.log(2.0)).exp() - 1) * 64.0).floor()
+        cell = ((exponent + 1023.0) * 64.0 + steps) * positive
+        return (cell * is_doubt + (float(CELLS - 1) - cell) * (1 - is_doubt)).clip(0.0, float(CELLS - 1)).cast(nw.Int64)
+
     def _weightless(self) -> set[Any]:
         """Slices in which no row counts."""
         nw = self.nw
@@ -180,7 +235,9 @@ class _Pushed:
 
     # -- sums --------------------------------------------------------------------------------------------------------
 
-    def _summed(self, keys: Mapping[str, Any], terms: Sequence[Term], positive: Any = None) -> list[dict[str, Any]]:
+    def _summed(
+        self, keys: Mapping[str, Any], terms: Sequence[Term], positive: Any = None, where: Any = None
+    ) -> list[dict[str, Any]]:
         """One aggregation: the totals of terms, a row for each combination of keys that occurs."""
         nw = self.nw
         steps = program_of(tuple(terms), is_weighted=self.predictions.is_weighted)
@@ -192,7 +249,7 @@ class _Pushed:
             for term, value in zip(terms, values, strict=True)
         }
         keys = {**self.by, **keys}
-        frame = self.predictions.frame
+        frame = self.predictions.frame if where is None else self.predictions.frame.filter(where)
         number = next(iter(keys)) if len(keys) == 1 and "sf_bins" in keys else None
         in_parts = bool(keys) and frame.implementation == nw.Implementation.POLARS
         if in_parts:
@@ -245,7 +302,8 @@ class _Pushed:
             for term in terms:
                 values = np.array([rows[i][term.name] for i in mine])
                 totals[term.name] = _added(places, values, len(found))
-            parts.setdefault(value, {})[key.name] = Table(found, totals, steps)
+            table = DoubtTable(found, totals).bounded() if isinstance(key, Doubt) else Table(found, totals, steps)
+            parts.setdefault(value, {})[key.name] = table
 
 
 def _summed_by_duckdb(relation: Any, keys: list[str], columns: list[str]) -> list[dict[str, Any]]:

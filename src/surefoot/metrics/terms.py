@@ -1,5 +1,7 @@
 """Terms that several metrics share."""
 
+from surefoot.expressions import reciprocal
+from surefoot.keys import DOUBT_ITSELF
 from surefoot.tallies import Term
 
 #: Rows that count.
@@ -17,3 +19,28 @@ DOUBTFUL = Term("rows with doubt", lambda row: row.weight * (row.doubt > 0))
 CERTAIN = Term("certain rows", lambda row: (row.weight > 0) * (row.doubt == 0))
 CERTAIN_WRONG = Term("certain rows that are wrong", lambda row: (row.weight > 0) * row.wrong * (row.doubt == 0))
 ERRORS = Term("mistakes", lambda row: (row.weight > 0) * row.wrong)
+
+#: What the law of the mistakes is made of: at each doubt, how many rows and how many of them wrong. A row is one draw,
+#: whatever it weighs; the sums tell the mean value of a cell, near 0 and near 1 alike.
+ROWS_BY_DOUBT = Term("rows by doubt", lambda row: row.one * (row.weight > 0), DOUBT_ITSELF)
+WRONG_BY_DOUBT = Term("mistakes by doubt", lambda row: (row.weight > 0) * row.wrong, DOUBT_ITSELF)
+DOUBT_BY_DOUBT = Term("doubt by doubt", lambda row: (row.weight > 0) * row.doubt, DOUBT_ITSELF)
+CONFIDENCE_BY_DOUBT = Term("confidence by doubt", lambda row: (row.weight > 0) * row.confidence, DOUBT_ITSELF)
+SURPRISE_BY_DOUBT = Term(
+    "surprise by doubt", lambda row: (row.weight > 0) * row.wrong * reciprocal(row.doubt), DOUBT_ITSELF
+)
+#: Its mirror image: a row that doubts itself and is right.
+RELIEF_BY_DOUBT = Term(
+    "relief by doubt", lambda row: (row.weight > 0) * row.correct * reciprocal(row.confidence), DOUBT_ITSELF
+)
+#: Tells whether weights are equal.
+SQUARED_WEIGHT = Term("squared weight", lambda row: row.weight**2)
+BY_DOUBT = (
+    SQUARED_WEIGHT,
+    ROWS_BY_DOUBT,
+    WRONG_BY_DOUBT,
+    DOUBT_BY_DOUBT,
+    CONFIDENCE_BY_DOUBT,
+    SURPRISE_BY_DOUBT,
+    RELIEF_BY_DOUBT,
+)

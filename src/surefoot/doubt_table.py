@@ -1,0 +1,104 @@
+"""The table keyed by doubt: every distinct value while they are few, then cells, with the most extreme values apart.
+
+A value is the lesser of doubt and confidence, and which of the two it is: both ends of the scale are kept to the last
+bit. Its code holds its bits; the code of a cell the leading ones, so that cells are at most 1.6% wide. However tables
+are merged, the same rows end in the same table: it is exact if and only if all values together are few, and the values
+apart are the most extreme of all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from surefoot.keys import Codes
+from surefoot.tallies import Floats, Sums, Table
+
+#: Distinct values up to which all are kept.
+FEW = 4096
+#: Values kept apart at either end when there are more.
+EXTREMES = 256
+
+#: Bits that a cell leaves out.
+_CUT = 46
+#: Exact codes of doubts start here; those of confidences are negative; cells lie between.
+_EXACT = np.int64(1) << 62
+#: The cells of confidences, counted down from here.
+_LAST = 1 << 17
+CELLS = _LAST + 1
+
+
+def exact_codes(doubt: Floats, confidence: Floats) -> Codes:
+    """A code for each distinct value."""
+    return np.where(doubt <= confidence, _EXACT + doubt.view(np.int64), -1 - confidence.view(np.int64))
+
+
+def cell_codes(doubt: Floats, confidence: Floats) -> Codes:
+    """The cell of each value, from 0 to ``CELLS`` - 1, rising with doubt."""
+    return np.where(doubt <= confidence, doubt.view(np.int64) >> _CUT, _LAST - (confidence.view(np.int64) >> _CUT))
+
+
+def is_exact(codes: Codes) -> npt.NDArray[np.bool_]:
+    return (codes < 0) | (codes >= _EXACT)
+
+
+def cells_of(codes: Codes) -> Codes:
+    """The cells that codes lie in."""
+    of_doubt, of_confidence = (codes - _EXACT) >> _CUT, _LAST - ((-1 - codes) >> _CUT)
+    return np.where(codes >= _EXACT, of_doubt, np.where(codes < 0, of_confidence, codes))
+
+
+def extremes(codes: Codes) -> Codes:
+    """Of rising exact codes, those of the smallest confidences and doubts."""
+    middle = int(np.searchsorted(codes, 0))
+    return np.append(codes[max(0, middle - EXTREMES) : middle], codes[middle : middle + EXTREMES])
+
+
+@dataclass(frozen=True)
+class DoubtTable(Table):
+    """Totals by doubt, of bounded size."""
+
+    def __add__(self, other: Table) -> DoubtTable:
+        merged = super().__add__(other)
+        return DoubtTable(merged.codes, merged.totals).bounded()
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every distinct value stands for itself."""
+        return bool(is_exact(self.codes).all())
+
+    def bounded(self) -> DoubtTable:
+        """The same table, in cells if it holds too many values."""
+        exact = is_exact(self.codes)
+        if exact.all() and len(self.codes) <= FEW:
+            return self
+        apart = np.isin(self.codes, extremes(self.codes[exact]))
+        codes, places = np.unique(np.where(apart, self.codes, cells_of(self.codes)), return_inverse=True)
+        totals = {}
+        for name, sums in self.totals.items():
+            order = np.argsort(places, kind="stable")
+            turns = np.arange(len(order)) - np.searchsorted(places[order], places[order])
+            total = Sums.zeros(len(codes))
+            # the first of every cell, then the second, ...: each addition with what it rounds away
+            for turn in range(int(turns.max(initial=-1)) + 1):
+                now = order[turns == turn]
+                added = Sums(sums.high[now], sums.low[now]).at(places[now], len(codes))
+                total = total.plus(added.high, added.low)
+            totals[name] = total
+        return DoubtTable(codes, totals)
+
+    def exact_values(self) -> tuple[Floats, Floats]:
+        """Doubt and confidence of each exact code; nan for cells."""
+        doubt, confidence = np.full(len(self.codes), np.nan), np.full(len(self.codes), np.nan)
+        of_doubt, of_confidence = self.codes >= _EXACT, self.codes < 0
+        doubt[of_doubt] = (self.codes[of_doubt] - _EXACT).view(np.float64)
+        confidence[of_doubt] = 1 - doubt[of_doubt]
+        confidence[of_confidence] = (-1 - self.codes[of_confidence]).view(np.float64)
+        doubt[of_confidence] = 1 - confidence[of_confidence]
+        return doubt, confidence
+
+    def is_doubtful(self) -> npt.NDArray[np.bool_]:
+        """Which codes are of doubts above one half, that is, of confidences."""
+        return (self.codes < 0) | ((self.codes > _LAST // 2) & (self.codes < _EXACT))

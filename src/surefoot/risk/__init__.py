@@ -1,0 +1,1 @@
+"""Risk: is the surprise of the mistakes more than calibrated confidences would show by chance?"""

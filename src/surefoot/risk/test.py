@@ -1,0 +1,292 @@
+"""The test of risk: how likely are mistakes this surprising if the confidences are calibrated?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from surefoot.engines.arrays import tally_arrays
+from surefoot.errors import MetricUnavailable
+from surefoot.metrics.size_ratio import CSR, CSR_SIGMA, CSR_Z, P_RISK, normal_cdf
+from surefoot.metrics.terms import BY_DOUBT, CERTAIN, CERTAIN_WRONG, ERRORS, ROWS, SQUARED_WEIGHT, WEIGHT
+from surefoot.predictions import Predictions, as_predictions
+from surefoot.risk.counts import MOST, Counts, counts_of
+from surefoot.risk.deflation import csr_lower, deflation
+from surefoot.risk.evalues import log_e
+from surefoot.risk.null import Rows, Tail, upper_tail
+from surefoot.tallies import Floats, Tally
+
+if TYPE_CHECKING:
+    from surefoot.predictions.lazy import FramePredictions
+
+Alternative = Literal["overconfident", "underconfident"]
+Method = Literal["exact", "normal", "monte_carlo"]
+
+#: What a tally has to hold for the test.
+TERMS = (ROWS, WEIGHT, ERRORS, CERTAIN, CERTAIN_WRONG, *P_RISK.terms, *BY_DOUBT)
+
+#: The companion caps weights at this share of the rows, so that no row decides alone.
+_CAP = 0.1
+#: Skewness from which the normal law misses the 5% point by a tenth or more, and share of variance to speak of.
+_SKEWED, _DOMINATED = 0.17, 0.5
+#: Numbers drawn together.
+_TOGETHER = 1 << 22
+
+
+@dataclass(frozen=True)
+class RiskResult:
+    """What the mistakes say about the confidences.
+
+    ``pvalue`` is the probability that calibrated confidences show a surprise at least as large; ``pvalue_capped`` the
+    same for a surprise to which no row may add more than a tenth of the number of rows; ``pvalue_combined`` counts
+    both. ``p_risk`` is the paper's, by a normal law. ``e_value`` may be looked at repeatedly. ``deflation`` is the size
+    of the effect: accuracy is best described as (1 - deflation) times confidence (for underconfidence: mistakes as
+    (1 - deflation) times doubt).
+    """
+
+    csr: float
+    sigma: float
+    z: float
+    p_risk: float
+    #: What was tested: CSR, or for underconfidence its mirror image, the mean of [correct] / confidence.
+    statistic: float
+    pvalue: float
+    pvalue_mid: float
+    pvalue_capped: float
+    pvalue_combined: float
+    e_value: float
+    log_e: float
+    deflation: float
+    deflation_interval: tuple[float, float]
+    csr_lower: float
+    n: int
+    errors: int
+    certain: int
+    certain_wrong: int
+    rounded: int
+    #: Of the statistic under calibration; and the share of its variance that the heaviest row holds.
+    skewness: float
+    heaviest_share: float
+    method: Method
+    alternative: Alternative
+
+    @property
+    def note(self) -> str:
+        """Why the normal approximation, and with it ``p_risk``, should not be believed; empty if it may be."""
+        if self.heaviest_share > _DOMINATED:
+            return (
+                f"One row holds {math.floor(100 * self.heaviest_share)}% of the variance under calibration: sigma, z "
+                "and P_risk say nothing here."
+            )
+        if self.skewness > _SKEWED:
+            return f"The law is skewed ({self.skewness:.2g}): z and P_risk, which take it for normal, are rough here."
+        return ""
+
+
+def risk_test(
+    predictions_or_tally: Any,
+    y_pred: Any = None,
+    confidence: Any = None,
+    *,
+    alternative: Alternative = "overconfident",
+    method: Method = "exact",
+    rng: np.random.Generator | None = None,
+    draws: int = 9999,
+    sample_weight: Any = None,
+    floor: float | None = None,
+    doubt: Any = None,
+) -> RiskResult:
+    r"""Are mistakes more surprising than those of calibrated confidences would be?
+
+    The statistic is CSR, the mean of [wrong] / doubt; against underconfidence its mirror image, the mean of [correct] /
+    confidence. Given the confidences, the p-value is
+
+    .. math:: P\Big(\sum_i \frac{B_i}{q_i} \ge \sum_i \frac{[\hat y_i \ne y_i]}{q_i}\Big),
+              \quad B_i \sim \mathrm{Bernoulli}(q_i) \text{ independent}
+
+    and valid not only against exact calibration but against "nowhere overconfident". ``method`` is ``"exact"``,
+    ``"normal"`` (the paper's law, rough near certainty) or ``"monte_carlo"`` (``draws`` draws by ``rng``, never too
+    small). Rows are taken to be independent. One wrong row that claimed certainty makes p-values 0.
+
+    Takes :class:`Predictions`, a :class:`Tally`, a lazy frame's predictions, or the arguments of
+    :meth:`Predictions.from_labels`. With unequal weights the exact test needs the rows, each one draw that counts by
+    its weight; e-value, deflation and bound are then nan, for a weight is no number of bets.
+
+    Examples
+    --------
+    >>> result = risk_test([1, 1, 1, 1], [1, 1, 1, 0], [0.5, 0.5, 0.5, 0.5])
+    >>> result.pvalue, result.pvalue_mid, result.csr
+    (0.9375, 0.8125, 0.5)
+    """
+    if alternative not in get_args(Alternative):
+        raise ValueError(f"alternative is {alternative!r}; it should be 'overconfident' or 'underconfident'.")
+    if method not in get_args(Method):
+        raise ValueError(f"method is {method!r}; it should be 'exact', 'normal' or 'monte_carlo'.")
+    if method == "monte_carlo" and not isinstance(rng, np.random.Generator):
+        raise ValueError("method 'monte_carlo' draws at random; give rng=numpy.random.default_rng(seed).")
+    x = predictions_or_tally
+    if not isinstance(x, Tally) and type(x).__name__ != "FramePredictions":
+        x = as_predictions(x, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
+    elif any(given is not None for given in (y_pred, confidence, sample_weight, floor, doubt)):
+        raise TypeError("a tally or a frame's predictions already hold all there is; give them alone.")
+    tally = x if isinstance(x, Tally) else tally_of(x)
+    rows = x if isinstance(x, Predictions) else None
+    return result_of(tally, rows, alternative=alternative, method=method, rng=rng, draws=draws)
+
+
+def tally_of(predictions: Predictions | FramePredictions) -> Tally:
+    """The totals that the test is made of."""
+    if isinstance(predictions, Predictions):
+        return tally_arrays(predictions, TERMS)
+    from surefoot.engines.frames import tally_frame
+
+    return tally_frame(predictions, TERMS)
+
+
+def result_of(
+    tally: Tally,
+    predictions: Predictions | None = None,
+    *,
+    alternative: Alternative = "overconfident",
+    method: Method = "exact",
+    rng: np.random.Generator | None = None,
+    draws: int = 9999,
+) -> RiskResult:
+    """The test from totals; the rows are needed as well only if their weights are unequal."""
+    absent = next((term for term in TERMS if not tally.has(term)), None)
+    if absent is not None:
+        raise MetricUnavailable(
+            f"the risk test needs the total {absent.name!r}, which this tally does not hold; make it with "
+            "surefoot.tally(predictions), without metrics=."
+        )
+    counts = counts_of(tally)
+    if alternative == "underconfident":
+        counts = counts.mirrored()
+    surprised = counts.certain()[1]
+    counts = counts.doubtful()
+    law = _law(tally, predictions, counts, alternative)
+    capped = law.capped(_CAP)
+    if surprised:
+        plain, companion = Tail(0.0, 0.0), Tail(0.0, 0.0)
+    elif method == "monte_carlo":
+        assert rng is not None
+        plain, companion = _drawn(law, capped, rng, draws)
+    else:
+        tail = upper_tail if method == "exact" else _normal_tail
+        plain, companion = tail(law.rows, law.seen), tail(capped.rows, capped.seen)
+    is_weighted = not _equal_weights(tally)
+    evidence = math.inf if surprised else log_e(counts)
+    size, interval = (1.0, (1.0, 1.0)) if surprised and not counts.n else deflation(counts)
+    skewness, share = _moments(law.rows)
+    own = {"csr": CSR, "sigma": CSR_SIGMA, "z": CSR_Z, "p_risk": P_RISK}
+    return RiskResult(
+        **{name: float(metric.evaluate(tally).value) for name, metric in own.items()},
+        statistic=math.inf if surprised else law.seen / law.weight if law.weight else math.nan,
+        pvalue=plain.p,
+        pvalue_mid=plain.mid,
+        pvalue_capped=companion.p,
+        pvalue_combined=min(1.0, 2 * min(plain.p, companion.p)),
+        e_value=math.nan if is_weighted else _exp(evidence),
+        log_e=math.nan if is_weighted else evidence,
+        deflation=math.nan if is_weighted else size,
+        deflation_interval=(math.nan, math.nan) if is_weighted else interval,
+        csr_lower=math.nan if is_weighted else math.inf if surprised else csr_lower(counts),
+        n=round(tally[ROWS]),
+        errors=round(tally[ERRORS]),
+        certain=round(tally[CERTAIN]),
+        certain_wrong=round(tally[CERTAIN_WRONG]),
+        rounded=tally.rounded,
+        skewness=skewness,
+        heaviest_share=share,
+        method=method,
+        alternative=alternative,
+    )
+
+
+def _equal_weights(tally: Tally) -> bool:
+    """Whether all weights that count are the same: then they say nothing about evidence."""
+    spread = tally[ROWS] * tally[SQUARED_WEIGHT] - tally[WEIGHT] ** 2
+    return spread <= 1e-9 * tally[WEIGHT] ** 2
+
+
+@dataclass(frozen=True)
+class _Law:
+    """The rows under calibration, the weights of those that were a surprise, and what all rows count together."""
+
+    rows: Rows
+    surprise: Floats
+    count: Floats
+    weight: float
+
+    @property
+    def seen(self) -> float:
+        return float((self.surprise * self.count).sum())
+
+    def capped(self, share: float) -> _Law:
+        """The same with no weight above a share of the whole."""
+        most = share * self.weight
+        return _Law(self.rows.capped(most), np.minimum(self.surprise, most), self.count, self.weight)
+
+
+def _law(tally: Tally, predictions: Predictions | None, counts: Counts, alternative: Alternative) -> _Law:
+    if _equal_weights(tally):
+        held = counts.wrong > 0
+        surprise = counts.surprise[held] / counts.wrong[held]
+        return _Law(counts.under_calibration(), surprise, counts.wrong[held], counts.n)
+    if predictions is None:
+        raise MetricUnavailable("with unequal weights the risk test needs the rows, which a tally does not hold.")
+    every = slice(None)
+    doubt, confidence = predictions.doubt_of(every), predictions.confidence_of(every)
+    surprising = predictions.correct if alternative == "underconfident" else ~predictions.correct
+    if alternative == "underconfident":
+        doubt, confidence = confidence, doubt
+    kept = (predictions.weight > 0) & (doubt > 0)
+    weight = predictions.weight[kept] / np.maximum(doubt[kept], 1 / MOST)
+    rows = Rows(doubt[kept], confidence[kept], weight, np.ones(len(weight)))
+    seen = weight[surprising[kept]]
+    return _Law(rows, seen, np.ones(len(seen)), float(predictions.weight[kept].sum()))
+
+
+def _normal_tail(rows: Rows, s: float) -> Tail:
+    mean = float((rows.count * rows.chance * rows.weight).sum())
+    variance = float((rows.count * rows.chance * rows.otherwise * rows.weight**2).sum())
+    if not variance:
+        return Tail(float(s <= mean), float(s <= mean) / 2)
+    p = normal_cdf((mean - s) / math.sqrt(variance))
+    return Tail(p, p)
+
+
+def _drawn(law: _Law, capped: _Law, rng: np.random.Generator, draws: int) -> tuple[Tail, Tail]:
+    """Both tails from the same draws, counted with the data as one of them, which makes them valid for any number."""
+    if isinstance(draws, bool) or not isinstance(draws, int) or draws < 1:
+        raise ValueError(f"draws is {draws!r}; it should be a whole number of at least 1.")
+    rows = law.rows
+    size = max(1, _TOGETHER // max(1, len(rows.chance)))
+    reached = np.zeros((2, 2))
+    for start in range(0, draws, size):
+        fired = rng.binomial(rows.count.astype(np.int64), rows.chance, (min(size, draws - start), len(rows.chance)))
+        for i, each in enumerate((law, capped)):
+            sums = (fired * each.rows.weight).sum(axis=1)
+            reached[i] += (sums >= each.seen * (1 - 1e-11)).sum(), (sums > each.seen * (1 + 1e-11)).sum()
+    at_least, above = (reached.T + 1) / (draws + 1)
+    plain, companion = (Tail(float(p), float(p + q) / 2) for p, q in zip(at_least, above, strict=True))
+    return plain, companion
+
+
+def _moments(rows: Rows) -> tuple[float, float]:
+    """The skewness of the surprise under calibration, and the share of its variance that one row holds."""
+    variances = rows.chance * rows.otherwise * rows.weight**2
+    total = float((rows.count * variances).sum())
+    if not total:
+        return 0.0, 0.0
+    # scaled before it is cubed: weights may be as large as floats go
+    scaled = rows.weight / math.sqrt(total)
+    third = rows.count * rows.chance * rows.otherwise * (rows.otherwise - rows.chance) * scaled**3
+    return float(third.sum()), float(variances.max()) / total
+
+
+def _exp(x: float) -> float:
+    return math.exp(x) if x < 709 else math.inf

@@ -1,0 +1,135 @@
+"""The law of the surprise: against enumeration, lattice convolution, the binomial law and itself at the edges."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import surefoot as sf
+from surefoot.risk.null import Rows, upper_tail
+from surefoot.synthetic import PROFILES
+
+
+def rows(chance, weight=None, count=None) -> Rows:
+    chance = np.asarray(chance, dtype=float)
+    return Rows(
+        chance,
+        1 - chance,
+        1 / chance if weight is None else np.asarray(weight, dtype=float),
+        np.ones(len(chance)) if count is None else np.asarray(count, dtype=float),
+    )
+
+
+def enumerated(chance, weight, s) -> tuple[float, float]:
+    """P(S >= s) and P(S > s) over all subsets."""
+    sums, mass = np.zeros(1), np.ones(1)
+    for q, w in zip(chance, weight, strict=True):
+        sums, mass = np.append(sums, sums + w), np.append(mass * (1 - q), mass * q)
+    return math.fsum(mass[sums >= s * (1 - 1e-10)]), math.fsum(mass[sums > s * (1 + 1e-10)])
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("tied", [False, True])
+def test_every_p_value_of_few_rows_is_that_of_full_enumeration(profile: str, tied: bool) -> None:
+    for seed in range(25):
+        rng = np.random.default_rng([seed, tied])
+        n = int(rng.integers(1, 19))
+        _, doubt = PROFILES[profile].draw(n, rng)
+        doubt = np.clip(np.round(doubt, 1), 0.05, 0.95) if tied else np.clip(doubt, 1e-12, 1 - 1e-12)
+        wrong = rng.random(n) < doubt ** rng.choice([0.5, 1.0, 2.0])
+        for weight in (1 / doubt, np.minimum(1 / doubt, n / 10), np.ones(n)):
+            s = float((weight * wrong).sum())
+            tail = upper_tail(rows(doubt, weight), s)
+            if s == 0:
+                assert tail.p == 1
+                continue
+            at_least, above = enumerated(doubt, weight, s)
+            assert 0.999 * at_least <= tail.p <= 1.05 * at_least
+            assert tail.mid == pytest.approx((at_least + above) / 2, rel=1e-9)
+
+
+def lattice(weights, counts, s: int) -> float:
+    """P(S >= s) by convolving integer weights one row at a time."""
+    mass, tail = np.zeros(s), 0.0
+    mass[0] = 1
+    for w, count in zip(weights, counts, strict=True):
+        q = 1 / w
+        for _ in range(count):
+            tail += q * mass[max(s - w, 0) :].sum()
+            moved = mass * (1 - q)
+            if w < s:
+                moved[w:] += q * mass[:-w]
+            mass = moved
+    return tail
+
+
+@pytest.mark.parametrize("n", [50, 100, 257, 1000, 4000])
+@pytest.mark.parametrize("weights", [[100], [10], [2, 5], [20, 100], [2, 3, 5, 10, 50], [3, 7, 400]])
+def test_plateaus_agree_with_a_lattice_convolution(n: int, weights: list[int]) -> None:
+    rng = np.random.default_rng([n, *weights])
+    for excess in (1, 1.5, 3):
+        counts = rng.multinomial(n, np.ones(len(weights)) / len(weights))
+        wrong = rng.binomial(counts, np.minimum(excess / np.array(weights), 1))
+        s = int((wrong * weights).sum())
+        expected = lattice(weights, counts, s) if s else 1.0
+        if expected > 1e-250:
+            p = upper_tail(rows(1 / np.array(weights), np.array(weights), counts), s).p
+            assert p == pytest.approx(expected, rel=0.02)
+
+
+def test_equal_doubts_are_binomial() -> None:
+    # the figure of risk.md: all confidences 0.99, N = 10,000
+    assert upper_tail(rows([0.01], count=[10_000]), 11_800).p == pytest.approx(binom.sf(117, 10_000, 0.01), rel=0.005)
+    for n, k in ((1, 1), (10, 3), (300, 20), (5000, 90), (100_000, 1100)):
+        expected = binom.sf(k - 1, n, 0.01)
+        assert upper_tail(rows([0.01], count=[n]), 100 * k).p == pytest.approx(expected, rel=0.02)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("n", [1, 2, 40, 300, 5000])
+def test_it_is_a_probability_that_falls_with_s_for_every_csr(profile: str, n: int) -> None:
+    _, doubt = PROFILES[profile].draw(n, np.random.default_rng(n))
+    law = rows(np.clip(doubt, 1e-300, 1))
+    last = 1.0
+    for ratio in (0, 1e-9, 1e-3, 0.1, 0.5, 0.9, 1, 1.1, 2, 10, 1e3, 1e6):
+        p = upper_tail(law, ratio * n).p
+        assert 0 <= p <= last * 1.02
+        last = p
+
+
+def test_edges() -> None:
+    assert upper_tail(rows([0.3]), 0.0).p == 1
+    assert upper_tail(rows([0.3]), 1 / 0.3).p == pytest.approx(0.3, rel=1e-12)
+    assert upper_tail(rows([0.3]), 4.0).p == math.ulp(0.0)  # cannot happen, and is not called impossible
+    assert upper_tail(rows([1.0, 1.0]), 2.0).p == 1
+    assert upper_tail(rows([1e-300, 1e-300]), 1e300).p == pytest.approx(2e-300, rel=1e-12)
+    assert upper_tail(rows([1e-300, 1e-300]), 2e300).p == math.ulp(0.0)
+    # all wrong: the product of the doubts
+    doubts = np.full(1000, 0.9)
+    assert upper_tail(rows(doubts), float((1 / doubts).sum())).p == pytest.approx(0.9**1000, rel=1e-9)
+
+
+def test_the_far_tail_keeps_its_digits() -> None:
+    # independent check of the inversion: the exact binomial, 20 standard deviations out
+    p = upper_tail(rows([0.5], count=[20_000]), 2 * 11_500).p
+    assert math.log(p) == pytest.approx(binom.logsf(11_499, 20_000, 0.5), rel=1e-4)
+
+
+def test_a_row_heavier_than_all_is_no_trouble_to_the_others() -> None:
+    rng = np.random.default_rng(3)
+    doubt = 0.2 + 0.3 * rng.random(2000)
+    alone = upper_tail(rows(doubt), 2150.0).p
+    with_heavy = upper_tail(rows(np.append(doubt, 1e-9)), 2150.0).p
+    assert with_heavy == pytest.approx(alone + 1e-9 * (1 - alone), rel=1e-9)
+
+
+def test_monte_carlo_agrees() -> None:
+    for profile in PROFILES:
+        rng = np.random.default_rng(5)
+        p = sf.synthetic.predictions(profile, "perfect", 500, rng=rng)
+        exact = sf.risk_test(p)
+        drawn = sf.risk_test(p, method="monte_carlo", rng=rng, draws=20_000)
+        for name in ("pvalue", "pvalue_capped"):
+            a, b = getattr(exact, name), getattr(drawn, name)
+            assert abs(a - b) <= 4.5 * math.sqrt(a * (1 - a) / 20_000) + 1e-3
