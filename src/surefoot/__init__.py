@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot import metrics
 from surefoot.errors import (
+    InvalidMonitor,
     InvalidPredictions,
     InvalidTally,
     MetricUnavailable,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from surefoot import synthetic
     from surefoot.assessment import Assessment, assess, assess_estimator
     from surefoot.risk.evalues import e_bh, e_mean, e_product
+    from surefoot.risk.monitor import Monitor
     from surefoot.risk.test import RiskResult, risk_test
 
 __version__ = "0.1.0"
@@ -50,6 +52,7 @@ _LATER = {
     "Assessment": "assessment",
     "assess": "assessment",
     "assess_estimator": "assessment",
+    "Monitor": "risk.monitor",
     "RiskResult": "risk.test",
     "risk_test": "risk.test",
     "e_bh": "risk.evalues",

@@ -21,6 +21,8 @@ FEW = 4096
 #: Values kept apart at either end when there are more.
 EXTREMES = 256
 
+#: Doubts at which cells are cut besides: there the bets of the e-value change.
+CUTS = (0.1, 0.01, 0.001)
 #: Bits that a cell leaves out.
 _CUT = 46
 #: Exact codes of doubts start here; those of confidences are negative; cells lie between.
@@ -37,7 +39,17 @@ def exact_codes(doubt: Floats, confidence: Floats) -> Codes:
 
 def cell_codes(doubt: Floats, confidence: Floats) -> Codes:
     """The cell of each value, from 0 to ``CELLS`` - 1, rising with doubt."""
-    return np.where(doubt <= confidence, doubt.view(np.int64) >> _CUT, _LAST - (confidence.view(np.int64) >> _CUT))
+    is_doubt = doubt <= confidence
+    cell = _cells(np.where(is_doubt, doubt, confidence))
+    return np.where(is_doubt, cell, _LAST - cell)
+
+
+def _cells(lesser: Floats) -> Codes:
+    cell = lesser.view(np.int64) >> _CUT
+    # a cut within a cell makes two of it
+    for cut in CUTS:
+        cell += lesser >= cut
+    return cell
 
 
 def is_exact(codes: Codes) -> npt.NDArray[np.bool_]:
@@ -46,8 +58,11 @@ def is_exact(codes: Codes) -> npt.NDArray[np.bool_]:
 
 def cells_of(codes: Codes) -> Codes:
     """The cells that codes lie in."""
-    of_doubt, of_confidence = (codes - _EXACT) >> _CUT, _LAST - ((-1 - codes) >> _CUT)
-    return np.where(codes >= _EXACT, of_doubt, np.where(codes < 0, of_confidence, codes))
+    cells = codes.copy()
+    of_doubt, of_confidence = codes >= _EXACT, codes < 0
+    cells[of_doubt] = _cells((codes[of_doubt] - _EXACT).view(np.float64))
+    cells[of_confidence] = _LAST - _cells((-1 - codes[of_confidence]).view(np.float64))
+    return cells
 
 
 def extremes(codes: Codes) -> Codes:

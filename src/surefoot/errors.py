@@ -9,6 +9,10 @@ class InvalidTally(ValueError):
     """A saved tally is damaged, foreign or from a newer version, or two tallies do not belong together."""
 
 
+class InvalidMonitor(ValueError):
+    """A saved monitor that cannot be used, and why."""
+
+
 class MetricUnavailable(ValueError):
     """A metric was asked of data that do not hold what it needs."""
 

@@ -2,59 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import math
 from os import PathLike
-from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
+from surefoot import documents
+from surefoot.documents import numbers
 from surefoot.doubt_table import DoubtTable
 from surefoot.errors import InvalidTally
 from surefoot.keys import DOUBT_ITSELF, HALF
 from surefoot.tallies import Sums, Table, Tally
-from surefoot.writing import write_whole
 
 SCHEMA = 1
 
 
 def save(tally: Tally, path: str | PathLike[str]) -> None:
-    body = _packed(tally)
-    write_whole(path, _text({"surefoot": "tally", "schema": SCHEMA, "sha256": _digest(body), **body}) + "\n")
+    documents.write(path, "tally", SCHEMA, _packed(tally))
 
 
 def load(path: str | PathLike[str]) -> Tally:
-    try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
-        raise InvalidTally(f"{path}: not a saved tally, or a damaged one ({error}).") from error
-    if not isinstance(document, dict) or document.get("surefoot") != "tally":
-        raise InvalidTally(f"{path}: not a saved tally (it lacks the mark of one).")
-    schema = document.get("schema")
-    if isinstance(schema, bool) or not isinstance(schema, int) or schema < 1:
-        raise InvalidTally(f"{path}: damaged tally (schema is {schema!r}).")
-    if schema > SCHEMA:
-        raise InvalidTally(
-            f"{path}: written by a newer surefoot (schema {schema}, this one reads up to {SCHEMA}); upgrade to read it."
-        )
-    body = {name: value for name, value in document.items() if name not in ("surefoot", "schema", "sha256")}
-    if document.get("sha256") != _digest(body):
-        raise InvalidTally(f"{path}: damaged tally (its contents are not those that were saved).")
-    try:
-        return _unpacked(body)
-    except (KeyError, TypeError, ValueError, OverflowError, AttributeError, RecursionError) as error:
-        raise InvalidTally(f"{path}: damaged tally ({type(error).__name__}: {error}).") from error
-
-
-def _text(document: dict[str, Any]) -> str:
-    return json.dumps(document, allow_nan=False, separators=(",", ":"))
-
-
-def _digest(body: dict[str, Any]) -> str:
-    """A fingerprint of the contents, so that damage is found and not computed with."""
-    return hashlib.sha256(_text(body).encode()).hexdigest()
+    return documents.read(path, "tally", SCHEMA, _unpacked, InvalidTally)
 
 
 def _packed(tally: Tally) -> dict[str, Any]:
@@ -73,18 +41,10 @@ def _packed(tally: Tally) -> dict[str, Any]:
 def _packed_table(table: Table) -> dict[str, Any]:
     totals = {}
     for name, sums in table.totals.items():
-        totals[name] = [_numbers(sums.high)]
+        totals[name] = [numbers(sums.high)]
         if sums.low.any():
-            totals[name].append(_numbers(sums.low))
+            totals[name].append(numbers(sums.low))
     return {"codes": table.codes.tolist(), "totals": totals, "steps": table.steps}
-
-
-def _numbers(values: Any) -> list[Any]:
-    # counts without ".0" are shorter; JSON has no infinity, so it is written as a word
-    return [
-        (int(v) if v == math.floor(v) and abs(v) < 2**53 else v) if math.isfinite(v) else str(v)
-        for v in values.tolist()
-    ]
 
 
 def _unpacked(document: dict[str, Any]) -> Tally:
@@ -124,7 +84,3 @@ def _unpacked_table(name: str, table: dict[str, Any], labels: list[Any] | None) 
             raise ValueError(f"{term!r} does not have a number for each code")
         totals[str(term)] = Sums(high, low)
     return DoubtTable(codes, totals).bounded() if name == DOUBT_ITSELF.name else Table(codes, totals, steps)
-
-
-def _refuse_constant(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON number")

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.doubt_table import CELLS, FEW, DoubtTable, exact_codes
+from surefoot.doubt_table import CELLS, CUTS, FEW, DoubtTable, exact_codes
 from surefoot.errors import InvalidPredictions
 from surefoot.expressions import evaluate
 from surefoot.keys import FARTHEST_LOG_ODDS, HALF, Bins, ClassPair, ClassScore, Doubt, Everything, Key, score_steps
@@ -172,6 +172,8 @@ class _Pushed:
         # off by one where the logarithm rounds, and then mended by the steps, of which there are fewer or more
         steps = ((safe / (exponent * np.log(2.0)).exp() - 1) * 64.0).floor()
         cell = ((exponent + 1023.0) * 64.0 + steps) * positive
+        for cut in CUTS:
+            cell = cell + (lesser >= cut).cast(nw.Float64)
         return (cell * is_doubt + (float(CELLS - 1) - cell) * (1 - is_doubt)).clip(0.0, float(CELLS - 1)).cast(nw.Int64)
 
     def _weightless(self) -> set[Any]:

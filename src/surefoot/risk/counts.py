@@ -68,12 +68,11 @@ class Counts:
     def surprises(self) -> Counts:
         """The doubts at which there is a surprise, at the harmonic mean of those that are."""
         held = self._where((self.wrong > 0) & (self.doubt > 0))
-        # where confidence is the lesser, the mean over all rows holds its digits; the other would lose them
-        own = np.where(held.doubt <= held.confidence, held.wrong / held.surprise, held.doubt)
-        confidence = np.where(held.doubt <= held.confidence, 1 - own, held.confidence)
-        if held.is_exact:
-            own, confidence = held.doubt, held.confidence
-        return Counts(own, confidence, held.rows, held.wrong, held.surprise, held.relief, held.is_exact)
+        own = held.doubt if held.is_exact else np.minimum(held.wrong / held.surprise, 1.0)
+        confidence = held.confidence if held.is_exact else 1 - own
+        return Counts(
+            np.maximum(own, 1 / MOST), confidence, held.rows, held.wrong, held.surprise, held.relief, held.is_exact
+        )
 
     def _where(self, kept: npt.NDArray[np.bool_]) -> Counts:
         columns: dict[str, Any] = {name: getattr(self, name)[kept] for name in _COLUMNS}

@@ -9,49 +9,54 @@ most confident rows are too confident. P(e-value ever reaches 1/a) <= a.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
+from surefoot.doubt_table import CUTS
 from surefoot.risk.counts import Counts
 from surefoot.tallies import Floats
 
-#: What a bet gains, in logarithms, on a row that is a surprise and on one that is not, from doubt and confidence.
-Gains = Callable[[Floats, Floats], tuple[Floats, Floats]]
+Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Bet:
-    """One alternative: the share of the stake it gets, and what it gains on a row."""
+    """One alternative, and the share of the stake it gets.
+
+    Accuracy is (1 - ``shortfall``) times confidence where doubt is below ``below``; or, if there is a ``power``,
+    mistakes come with probability doubt ** power.
+    """
 
     share: float
-    gains: Gains
+    shortfall: float = 0.0
+    below: float = math.inf
+    power: float | None = None
 
 
-def deflation_gains(shortfall: float, below: float = math.inf) -> Gains:
-    """Accuracy is (1 - shortfall) times confidence, for doubts below ``below``."""
-
-    def gains(doubt: Floats, confidence: Floats) -> tuple[Floats, Floats]:
-        inside = doubt < below
-        return np.where(inside, np.log1p(shortfall * confidence / doubt), 0.0), np.where(
-            inside, math.log1p(-shortfall), 0.0
-        )
-
-    return gains
-
-
-def power_gains(power: float) -> Gains:
-    """Errors come with probability doubt ** power."""
-
-    def gains(doubt: Floats, confidence: Floats) -> tuple[Floats, Floats]:
-        # from whichever of doubt and confidence is small, so that no digits are lost
-        log_doubt = np.where(doubt < 0.5, np.log(doubt), np.log1p(-np.minimum(confidence, 0.5)))
-        kept = -np.expm1(power * log_doubt)
-        ratio = np.divide(kept, confidence, out=np.full_like(kept, power), where=confidence > 0)
-        return (power - 1) * log_doubt, np.log(ratio)
-
-    return gains
+def factors(bets: Sequence[Bet], doubt: Floats, confidence: Floats, surprise: Flags) -> Floats:
+    """What each bet multiplies its stake by on each row: its likelihood ratio against calibration."""
+    # the ratio of a deflated model is 1 + shortfall (Z - 1) with Z = [surprise] / doubt
+    excess = surprise / doubt - 1
+    within = {below: np.where(doubt < below, excess, 0.0) for below in {bet.below for bet in bets} if below < math.inf}
+    # from whichever of doubt and confidence is small, so that no digits are lost
+    small = confidence < 0.01
+    log_doubt = np.log(doubt)
+    log_doubt[small] = np.log1p(-confidence[small])
+    made = np.empty((len(bets), len(doubt)))
+    for row, bet in zip(made, bets, strict=True):
+        if bet.power is None:
+            np.multiply(within.get(bet.below, excess), bet.shortfall, out=row)
+            row += 1
+        else:
+            wrong = np.exp((bet.power - 1) * log_doubt)
+            right = 1 - wrong * doubt
+            right[small] = -np.expm1(bet.power * log_doubt[small])
+            row[:] = np.divide(right, confidence, out=np.full_like(right, bet.power), where=confidence > 0)
+            np.copyto(row, wrong, where=surprise)
+    return made
 
 
 def spread(count: int, least: float = 0.001, most: float = 0.95) -> tuple[Floats, Floats]:
@@ -63,40 +68,42 @@ def spread(count: int, least: float = 0.001, most: float = 0.95) -> tuple[Floats
 
 def _mixture() -> tuple[Bet, ...]:
     shortfalls, shares = spread(16)
-    powers, cuts, tail_shortfalls = (
-        (0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.35, 0.2),
-        (0.1, 0.01, 0.001),
-        (0.003, 0.01, 0.03, 0.1, 0.3),
-    )
-    tails = [(cut, shortfall) for cut in cuts for shortfall in tail_shortfalls]
+    powers = (0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.35, 0.2)
+    tails = [(cut, shortfall) for cut in CUTS for shortfall in (0.003, 0.01, 0.03, 0.1, 0.3)]
     return (
-        *(Bet(0.4 * share, deflation_gains(x)) for x, share in zip(shortfalls.tolist(), shares.tolist(), strict=True)),
-        *(Bet(0.3 / len(powers), power_gains(power)) for power in powers),
-        *(Bet(0.3 / len(tails), deflation_gains(shortfall, cut)) for cut, shortfall in tails),
+        *(Bet(0.4 * share, x) for x, share in zip(shortfalls.tolist(), shares.tolist(), strict=True)),
+        *(Bet(0.3 / len(powers), power=power) for power in powers),
+        *(Bet(0.3 / len(tails), shortfall, cut) for cut, shortfall in tails),
     )
 
 
 #: The bets of the e-value.
 MIXTURE = _mixture()
 
+#: The bets of the change detector: fewer, for each of them starts anew at every row.
+DETECTOR = (
+    *(Bet(0.1, shortfall) for shortfall in (0.01, 0.03, 0.1, 0.3, 0.6)),
+    *(Bet(0.1, power=power) for power in (0.9, 0.7, 0.5)),
+    *(Bet(0.1, shortfall, 0.01) for shortfall in (0.01, 0.1)),
+)
+
 
 def log_e(counts: Counts) -> float:
     """The logarithm of the e-value against overconfidence (of mirrored counts, against underconfidence)."""
-    return _log_sum([math.log(bet.share) + gained for bet, gained in zip(MIXTURE, gains_of(counts), strict=True)])
+    return _log_sum(
+        [math.log(bet.share) + gained for bet, gained in zip(MIXTURE, gains_of(counts).tolist(), strict=True)]
+    )
 
 
-def gains_of(counts: Counts, bets: Sequence[Bet] = MIXTURE) -> list[float]:
+def gains_of(counts: Counts, bets: Sequence[Bet] = MIXTURE) -> Floats:
     """What each bet has gained over all rows, in logarithms: these add up over disjoint rows."""
     counts = counts.doubtful()
     wrong = counts.surprises()
+    on_wrong = factors(bets, wrong.doubt, wrong.confidence, np.ones(len(wrong.doubt), dtype=bool))
     # of a cell, the rows that are no surprise are taken at the mean of all: what they gain hardly varies within it
-    return [
-        float(
-            (wrong.wrong * bet.gains(wrong.doubt, wrong.confidence)[0]).sum()
-            + (counts.right * bet.gains(counts.doubt, counts.confidence)[1]).sum()
-        )
-        for bet in bets
-    ]
+    on_right = factors(bets, counts.doubt, counts.confidence, np.zeros(len(counts.doubt), dtype=bool))
+    gained: Floats = (np.log(on_wrong) * wrong.wrong).sum(axis=1) + (np.log(on_right) * counts.right).sum(axis=1)
+    return gained
 
 
 def e_product(log_e_values: Iterable[float]) -> float:

@@ -83,9 +83,12 @@ def upper_tail(rows: Rows, s: float) -> Tail:
     surely = rows.otherwise == 0
     s -= float((rows.count * rows.weight)[surely].sum())
     rows = rows[~surely & (rows.chance > 0)]
-    threshold = s * (1 - _SAME)
     if s <= 0 or not len(rows.chance):
         return Tail(float(s <= 0), 1.0 if s < 0 else 0.5 if s == 0 else 0.0)
+    # the law does not know of units; in these no square overflows
+    unit = 2.0 ** math.frexp(float(rows.weight.max()))[1]
+    s, rows = s / unit, Rows(rows.chance, rows.otherwise, rows.weight / unit, rows.count, rows.tied)
+    threshold = s * (1 - _SAME)
     alone, exactly = rows.weight >= threshold, np.abs(rows.weight - s) <= _SAME * s
     log_none = _log_none(rows[alone])
     light = rows[~alone]
@@ -110,7 +113,11 @@ def _within(p: float) -> float:
 
 
 def _log_none(rows: Rows) -> float:
-    return float((rows.count * np.where(rows.chance < 0.5, np.log1p(-rows.chance), np.log(rows.otherwise))).sum())
+    return float(
+        (
+            rows.count * np.where(rows.chance < 0.5, np.log1p(-np.minimum(rows.chance, 0.5)), np.log(rows.otherwise))
+        ).sum()
+    )
 
 
 # -- lists -----------------------------------------------------------------------------------------------------------

@@ -251,11 +251,11 @@ def _law(tally: Tally, predictions: Predictions | None, counts: Counts, alternat
 
 
 def _normal_tail(rows: Rows, s: float) -> Tail:
-    mean = float((rows.count * rows.chance * rows.weight).sum())
-    variance = float((rows.count * rows.chance * rows.otherwise * rows.weight**2).sum())
-    if not variance:
+    deviations = np.sqrt(rows.count * rows.chance * rows.otherwise) * rows.weight
+    mean, spread = float((rows.count * rows.chance * rows.weight).sum()), float(np.linalg.norm(deviations))
+    if not spread:
         return Tail(float(s <= mean), float(s <= mean) / 2)
-    p = normal_cdf((mean - s) / math.sqrt(variance))
+    p = normal_cdf((mean - s) / spread)
     return Tail(p, p)
 
 
@@ -278,13 +278,16 @@ def _drawn(law: _Law, capped: _Law, rng: np.random.Generator, draws: int) -> tup
 
 def _moments(rows: Rows) -> tuple[float, float]:
     """The skewness of the surprise under calibration, and the share of its variance that one row holds."""
-    variances = rows.chance * rows.otherwise * rows.weight**2
+    if not len(rows.weight):
+        return 0.0, 0.0
+    # scaled before it is squared or cubed: weights may be as large as floats go
+    scaled = rows.weight / rows.weight.max()
+    variances = rows.chance * rows.otherwise * scaled * scaled
     total = float((rows.count * variances).sum())
     if not total:
         return 0.0, 0.0
-    # scaled before it is cubed: weights may be as large as floats go
-    scaled = rows.weight / math.sqrt(total)
-    third = rows.count * rows.chance * rows.otherwise * (rows.otherwise - rows.chance) * scaled**3
+    scaled = scaled / math.sqrt(total)
+    third = rows.chance * rows.otherwise * scaled * scaled * scaled * (rows.otherwise - rows.chance) * rows.count
     return float(third.sum()), float(variances.max()) / total
 
 

@@ -1,0 +1,260 @@
+"""The monitor: the same evidence however rows arrive, kept through crashes, counted once."""
+
+import json
+import math
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import surefoot as sf
+from surefoot import InvalidPredictions, Monitor
+from surefoot.risk.evalues import DETECTOR
+from surefoot.risk.seen import Seen
+from surefoot.synthetic import predictions
+
+
+def state(m: Monitor) -> tuple:
+    sides = [(*side.wealth.tolist(), *side.stakes.tolist()) for side in m._sides.values()]
+    return (m.rows, m.errors, m.alarm_row, m.drift_rows, np.array(sides))
+
+
+def same(one: Monitor, other: Monitor) -> None:
+    assert state(one)[:4] == state(other)[:4]
+    np.testing.assert_allclose(state(one)[4], state(other)[4], rtol=1e-9)
+
+
+def test_batches_of_any_size_are_rows_one_by_one() -> None:
+    p = predictions("skew_high", "perfect", 3000, rng=np.random.default_rng(0))
+    whole, single, mixed = (Monitor(mean_time_between_false_alarms=200) for _ in range(3))
+    whole.update(p.correct, p.confidence, doubt=p.doubt)
+    for i in range(3000):
+        single.update(p.correct[i], p.confidence[i], doubt=p.doubt[i])
+    for start in range(0, 3000, 77):
+        mixed.update(p.correct[start : start + 77], p.confidence[start : start + 77], doubt=p.doubt[start : start + 77])
+    assert whole.drift_rows
+    same(whole, single)
+    same(whole, mixed)
+
+
+def test_its_e_value_is_that_of_the_risk_test() -> None:
+    for profile in ("uniform", "tight_hi", "normal", "skew_low"):
+        p = predictions(profile, "perfect", 4000, rng=np.random.default_rng(1))
+        m = Monitor()
+        m.update(p.correct, p.confidence, doubt=p.doubt)
+        over, under = (sf.risk_test(p, alternative=side).e_value for side in ("overconfident", "underconfident"))
+        assert m.e_value == pytest.approx((over + under) / 2, rel=1e-6)
+        one = Monitor(alternative="overconfident")
+        one.update(p.correct, p.confidence, doubt=p.doubt)
+        assert one.e_value == pytest.approx(over, rel=1e-6)
+
+
+def test_the_detector_is_the_recursion_of_shiryaev_and_roberts() -> None:
+    p = predictions("tight_hi", "perfect", 500, rng=np.random.default_rng(2))
+    stakes, evidence = np.zeros(len(DETECTOR)), 0.0
+    for q, wrong in zip(p.doubt, p.wrong, strict=True):
+        for k, bet in enumerate(DETECTOR):
+            rate = q**bet.power if bet.power else q + bet.shortfall * (1 - q) if q < bet.below else q
+            stakes[k] = (stakes[k] + 1) * (rate / q if wrong else (1 - rate) / (1 - q))
+        evidence = stakes.mean()
+    m = Monitor(alternative="overconfident", mean_time_between_false_alarms=1e9)
+    m.update(p.correct, p.confidence, doubt=p.doubt)
+    assert m.evidence == pytest.approx(evidence, rel=1e-9)
+
+
+def test_alarm_and_drift_are_apart_and_on_both_sides() -> None:
+    rng = np.random.default_rng(3)
+    for mode, side in (("overconf_half", "overconfident"), ("random_over", "underconfident")):
+        p = predictions("normal", mode, 3000, rng=rng)
+        m = Monitor()
+        m.update(p.correct, p.confidence)
+        assert m.alarm
+        assert m.drift
+        assert m.side == side
+        assert m.alarm_row < m.drift_rows[0] < 3000  # 40 is reached before 20,000
+        m.acknowledge()
+        assert not m.drift
+        assert m.alarm
+    other = Monitor(alternative="underconfident")
+    p = predictions("normal", "overconf_half", 3000, rng=rng)
+    other.update(p.correct, p.confidence)
+    assert not other.alarm
+
+
+def test_labels_may_come_late_and_out_of_order() -> None:
+    p = predictions("uniform", "perfect", 400, rng=np.random.default_rng(4))
+    order = np.random.default_rng(5).permutation(400)
+    for ids in (np.arange(400), [f"case {i}" for i in range(400)]):
+        late, direct = Monitor(), Monitor()
+        late.expect(ids, p.confidence)
+        assert late.pending == 400
+        names = [ids[i] for i in order]
+        late.update(p.correct[order[:250]], ids=names[:250])
+        late.update(p.correct[order[250:]], ids=names[250:])
+        direct.update(p.correct[order], p.confidence[order])
+        assert late.pending == 0
+        same(late, direct)
+
+
+def test_each_label_counts_once_however_often_it_is_fed() -> None:
+    p = predictions("uniform", "perfect", 300, rng=np.random.default_rng(6))
+    once, again = Monitor(), Monitor()
+    once.update(p.correct, p.confidence, ids=np.arange(300))
+    for start in range(0, 300, 50):
+        for _ in range(2):
+            some = slice(max(0, start - 70), start + 50)
+            again.update(p.correct[some], p.confidence[some], ids=np.arange(300)[some])
+    same(once, again)
+    assert again.repeated > 0
+    # expected again after it was labelled: nothing is pending
+    again.expect([5], [0.3])
+    assert again.pending == 0
+    # twice in one call
+    twice = Monitor()
+    twice.update([True, True], [0.9, 0.9], ids=["a", "a"])
+    assert (twice.rows, twice.repeated) == (1, 1)
+
+
+def test_rising_ids_cost_a_watermark_and_their_gaps() -> None:
+    seen = Seen()
+    seen.add_all(range(1000))
+    seen.add_all([1000, 1001, 1005])
+    seen.add_all([1003])
+    assert seen.packed() == {"stretches": [[0, 1002], [1003, 1004], [1005, 1006]], "names": []}
+    seen.add_all([1004, 1002])
+    assert seen.packed()["stretches"] == [[0, 1006]]
+    reference: set[int] = set()
+    rng, mine = np.random.default_rng(0), Seen()
+    for _ in range(300):
+        ids = rng.integers(-50, 200, rng.integers(1, 6)).tolist()
+        expected = [one not in reference and one not in ids[:i] for i, one in enumerate(ids)]
+        assert mine.lacks(ids).tolist() == expected
+        mine.add_all(ids)
+        reference.update(ids)
+    assert {i for i in range(-60, 210) if i in mine} == reference
+
+
+def test_bad_input_changes_nothing() -> None:
+    m = Monitor()
+    m.update([True, False], [0.9, 0.8], ids=[1, 2])
+    m.expect(["x"], [0.7])
+    before = m.rows, m.pending, m.e_value
+    for call, match in (
+        (lambda: m.update([True], [1.5]), r"confidence\[0\] is 1.5"),
+        (lambda: m.update([True]), "without confidence and without ids"),
+        (lambda: m.update([True], ids=["y"]), r"ids\[0\] is 'y', for which no prediction is expected"),
+        (lambda: m.update([True, True], ids=["x"]), "lengths differ"),
+        (lambda: m.update([True, True], [0.5, float("nan")], ids=[3, 4]), r"confidence\[1\]"),
+        (lambda: m.update([0.5], [0.5]), "correct"),
+        (lambda: m.expect(["x"], [0.6]), "expected with confidence 0.7 already"),
+        (lambda: m.expect([1.5], [0.6]), "whole numbers or strings"),
+        (lambda: m.expect([None], [0.6]), "whole numbers or strings"),
+        (lambda: m.expect([True], [0.6]), "whole numbers or strings"),
+    ):
+        with pytest.raises(InvalidPredictions, match=match):
+            call()
+        assert (m.rows, m.pending, m.e_value) == before
+    for wrong in ({"level": 0}, {"level": 2}, {"mean_time_between_false_alarms": 0}, {"alternative": "up"}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            Monitor(**wrong)
+
+
+def test_a_certain_mistake_alarms_at_once_and_a_certain_hit_does_nothing() -> None:
+    m = Monitor()
+    m.update([True] * 50, [1.0] * 50)
+    assert m.e_value == pytest.approx(1)
+    m.update([True, False, True], [0.5, 1.0, 0.5])
+    assert (m.alarm_row, m.drift_rows, m.e_value) == (52, [52], math.inf)
+    assert math.isfinite(m.evidence)
+    m.update([True], [0.5])
+    assert m.e_value == math.inf
+
+
+def test_saved_and_loaded_it_goes_on_as_if_nothing_had_happened(tmp_path) -> None:
+    p = predictions("log_uniform_high", "overconf_root", 900, rng=np.random.default_rng(7))
+    straight, resumed = Monitor(level=0.01), Monitor(level=0.01)
+    straight.expect(["late"], [0.75])
+    straight.update(p.correct, p.confidence, doubt=p.doubt, ids=np.arange(900))
+    resumed.expect(["late"], [0.75])
+    for start in range(0, 900, 300):
+        some = slice(start, start + 300)
+        resumed.update(p.correct[some], p.confidence[some], doubt=p.doubt[some], ids=np.arange(900)[some])
+        resumed.save(tmp_path / "m")
+        resumed = Monitor.load(tmp_path / "m")
+    same(straight, resumed)
+    assert (resumed.level, resumed.pending, resumed.alarm, resumed.drift) == (0.01, 1, straight.alarm, straight.drift)
+    resumed.update([False], [1.0])
+    resumed.save(tmp_path / "m")
+    assert Monitor.load(tmp_path / "m").e_value == math.inf
+
+
+def test_a_damaged_foreign_or_newer_file_is_a_clear_error(tmp_path) -> None:
+    path = tmp_path / "m"
+    m = Monitor()
+    m.update([True], [0.9])
+    m.save(path)
+    text = path.read_text()
+    document = json.loads(text)
+    for content, match in (
+        (text[: len(text) // 2], "damaged"),
+        (text.replace('"rows":1', '"rows":2'), "contents are not those"),
+        (json.dumps({**document, "schema": 99}), "newer surefoot"),
+        (json.dumps({**document, "surefoot": "tally"}), "not a saved monitor"),
+        ("[]", "not a saved monitor"),
+    ):
+        path.write_text(content)
+        with pytest.raises(sf.InvalidMonitor, match=match):
+            Monitor.load(path)
+
+
+_WORKER = """
+import sys, numpy as np
+from surefoot import Monitor
+from pathlib import Path
+state, log = Path(sys.argv[1]), open(sys.argv[2], "a", buffering=1)
+rng = np.random.default_rng(0)
+confidence = rng.random(20_000); correct = rng.random(20_000) < confidence
+m = Monitor.load(state) if state.exists() else Monitor()
+# the whole input again, as after a crash one does
+for start in range(0, 20_000, 10):
+    rows = np.arange(start, start + 10)
+    before = m.rows
+    m.update(correct[rows], confidence[rows], ids=rows)
+    if m.rows > before:
+        m.save(state)
+        log.write(f"{m.rows}\\n")
+"""
+
+
+def test_a_kill_at_any_instant_loses_no_acknowledged_row_and_counts_none_twice(tmp_path) -> None:
+    path, log = tmp_path / "state", tmp_path / "log"
+    (tmp_path / "worker.py").write_text(_WORKER)
+    clock = random.Random(0)
+    saves = kills = 0
+    while saves < 200 or kills < 8:
+        worker = subprocess.Popen([sys.executable, str(tmp_path / "worker.py"), str(path), str(log)])
+        acknowledged = saves
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and len(log.read_text().split() if log.exists() else []) < acknowledged + 20:
+            time.sleep(0.01)
+        time.sleep(clock.random() * 0.05)
+        os.kill(worker.pid, signal.SIGKILL)
+        worker.wait()
+        kills += 1
+        lines = log.read_text().splitlines()
+        saves = len(lines)
+        kept = Monitor.load(path)
+        assert kept.rows >= int(lines[-1])
+        assert kept.rows % 10 == 0
+    rng = np.random.default_rng(0)
+    confidence = rng.random(20_000)
+    correct = rng.random(20_000) < confidence
+    straight = Monitor()
+    straight.update(correct[: kept.rows], confidence[: kept.rows])
+    kept.update(correct[: kept.rows], confidence[: kept.rows], ids=np.arange(kept.rows))
+    same(kept, straight)
