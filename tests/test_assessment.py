@@ -123,7 +123,7 @@ def test_print_says_what_was_found() -> None:
     assert "Slices by predicted: 2 of 2 overconfident" in text
     assert max(map(len, text.splitlines())) <= 88
     certain = str(sf.assess(sf.Predictions.from_correct([False, True], [1.0, 0.5])))
-    assert "1 row claimed certainty and was wrong: CSR is infinite." in certain
+    assert "1 row claimed certainty and was wrong: CSR is infinite, p-value 0." in certain
 
 
 def test_print_tells_of_rounded_and_certain_rows() -> None:
@@ -197,3 +197,102 @@ def test_percentages_and_factors() -> None:
     assert percent(1.0) == "100.0%"
     assert factor(40, 1.2) == "×33"
     assert factor(0, 1.2) == ""
+
+
+def test_the_verdict_is_by_the_combined_p_value_each_side_at_half_the_level() -> None:
+    rng = np.random.default_rng(0)
+    for mode in ("perfect", "overconf_root", "underconf_sqrt"):
+        for size in (50, 300):
+            p = sf.synthetic.predictions("tight_hi", mode, size, rng=rng)
+            over, under = (sf.risk_test(p, alternative=side) for side in ("overconfident", "underconfident"))
+            a = sf.assess(p)
+            assert (a.risk, a.underconfidence) == (over, under)
+            if over.pvalue_combined <= 0.025:
+                assert a.verdict == "overconfident"
+            elif under.pvalue_combined <= 0.025:
+                assert a.verdict == "underconfident"
+            else:
+                assert a.verdict == "no evidence against calibration"
+
+
+def test_one_heavy_row_does_not_blind_the_verdict_as_it_blinds_z() -> None:
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.naive_bayes import GaussianNB
+
+    X, y = load_breast_cancer(return_X_y=True)
+    a = sf.assess_estimator(GaussianNB().fit(X[::2], y[::2]), X[1::2], y[1::2])
+    assert a.risk.z < 1e-6
+    assert a.verdict == "overconfident"
+    assert "holds 100% of the variance" in str(a)
+
+
+def test_slices_are_adjusted_for_their_number() -> None:
+    rng = np.random.default_rng(5)
+    p = sf.synthetic.predictions("normal", "perfect", 6000, rng=rng)
+    group = np.arange(6000) % 12
+    worse = group == 3
+    correct = p.correct.copy()
+    correct[worse] &= rng.random(worse.sum()) < 0.7
+    a = sf.assess(sf.Predictions.from_correct(correct, p.confidence), by=group)
+    assert [part.value for part in a.slices if part.verdict == "overconfident"] == [3]
+    assert [part.value for part in a.slices if part.named_by_e_values] == [3]
+    # Holm by hand: the k-th smallest of m is multiplied by m - k + 1, and no later one is smaller
+    raw = sorted(2 * min(s.risk.pvalue_combined, s.underconfidence.pvalue_combined) for s in a.slices)
+    expected, last = [], 0.0
+    for k, value in enumerate(raw):
+        last = max(last, min(1.0, min(1.0, value) * (12 - k)))
+        expected.append(last)
+    assert sorted(s.pvalue_adjusted for s in a.slices) == pytest.approx(expected)
+    for part in a.slices:
+        low, high = part.risk.deflation_interval
+        assert low <= part.risk.deflation <= high
+        assert 0.05 < part.detectable_deflation < 0.3
+        assert part.detectable_csr > 1
+
+
+def test_slices_by_truth_get_no_p_value_and_no_interval() -> None:
+    a = sf.assess(profile(300, lambda c: 0.7 * c), by="truth")
+    for part in a.slices:
+        assert math.isnan(part.risk.pvalue_combined)
+        assert math.isnan(part.risk.e_value)
+        assert math.isnan(part.pvalue_adjusted)
+        assert all(math.isnan(end) for end in part.risk.deflation_interval)
+        assert part.risk.csr > 1
+    document = json.loads(a.to_json(), parse_constant=lambda c: pytest.fail(c))
+    assert document["slices"][0]["risk"]["pvalue"] is None
+    assert document["slices"][0]["pvalue_adjusted"] is None
+
+
+def test_the_most_surprising_rows_are_listed() -> None:
+    p = sf.Predictions.from_labels(["a", "b", "a", "b"], ["a", "a", "b", "a"], doubt=[0.1, 0.02, 0.25, 0.01])
+    found = sf.assess(p).surprises
+    assert [(one.row, one.truth, one.predicted) for one in found] == [(3, "b", "a"), (1, "b", "a"), (2, "a", "b")]
+    assert [one.share for one in found] == pytest.approx([100 / 154, 50 / 154, 4 / 154])
+    certain = sf.assess(sf.Predictions.from_correct([False, False, False], [1.0, 0.9, 1.0])).surprises
+    assert [(one.row, one.share) for one in certain] == [(0, 0.5), (2, 0.5), (1, 0.0)]
+
+
+def test_a_tally_of_unequal_weights_is_judged_by_the_normal_law_and_says_so() -> None:
+    rng = np.random.default_rng(1)
+    p = sf.synthetic.predictions("bell", "overconf_half", 500, rng=rng)
+    weighted = sf.Predictions.from_correct(p.correct, p.confidence, sample_weight=rng.uniform(0.5, 2, 500))
+    rows, kept = sf.assess(weighted), sf.assess(sf.tally(weighted))
+    assert (rows.risk.method, kept.risk.method) == ("exact", "normal")
+    assert rows.verdict == kept.verdict == "overconfident"
+    assert kept.risk.pvalue == pytest.approx(1 - kept.risk.p_risk, abs=1e-12)
+    assert "by the normal law" in str(kept)
+    json.loads(kept.to_json(), parse_constant=lambda c: pytest.fail(c))
+
+
+def test_where_calibrated_models_land_holds_nine_in_ten() -> None:
+    rng = np.random.default_rng(2)
+    confidence, doubt = sf.synthetic.PROFILES["uniform"].draw(400, rng)
+    low, high = sf.assess(sf.Predictions.from_correct(rng.random(400) >= doubt, confidence, doubt=doubt)).typical_csr
+    ratios = ((rng.random((20_000, 400)) < doubt) / doubt).mean(axis=1)
+    assert (ratios >= high).mean() == pytest.approx(0.05, abs=0.006)
+    assert (ratios < low).mean() == pytest.approx(0.05, abs=0.006)
+
+
+def test_few_rows_do_not_reassure() -> None:
+    text = str(sf.assess(sf.Predictions.from_correct([True] * 35 + [False] * 5, [0.9] * 40)))
+    assert "40 rows can hide a deflation of up to 17%: too few to reassure." in text

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot import metrics
 from surefoot.errors import (
+    FewMistakesWarning,
     InvalidMonitor,
     InvalidPredictions,
     InvalidTally,
@@ -42,7 +43,9 @@ if TYPE_CHECKING:
     from surefoot import synthetic
     from surefoot.assessment import Assessment, assess, assess_estimator
     from surefoot.risk.evalues import e_bh, e_mean, e_product
+    from surefoot.risk.intervals import Interval, intervals
     from surefoot.risk.monitor import Monitor
+    from surefoot.risk.planning import minimum_detectable, required_n
     from surefoot.risk.test import RiskResult, risk_test
 
 __version__ = "0.1.0"
@@ -52,8 +55,12 @@ _LATER = {
     "Assessment": "assessment",
     "assess": "assessment",
     "assess_estimator": "assessment",
+    "Interval": "risk.intervals",
     "Monitor": "risk.monitor",
     "RiskResult": "risk.test",
+    "intervals": "risk.intervals",
+    "minimum_detectable": "risk.planning",
+    "required_n": "risk.planning",
     "risk_test": "risk.test",
     "e_bh": "risk.evalues",
     "e_mean": "risk.evalues",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from inspect import signature
 from os import PathLike
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -16,12 +17,16 @@ from surefoot.engines.arrays import tally_arrays
 from surefoot.errors import InvalidPredictions, MetricUnavailable
 from surefoot.metric import Metric, Noted
 from surefoot.metrics import ALL
-from surefoot.metrics.size_ratio import CSR, CSR_SIGMA, CSR_Z, P_RISK, normal_cdf
-from surefoot.metrics.terms import CERTAIN, CERTAIN_WRONG, DOUBT, ERRORS, ROWS, WEIGHT, WRONG
+from surefoot.metrics.terms import DOUBT, WEIGHT, WRONG
 from surefoot.predictions import Predictions
 from surefoot.predictions.frames import frame_column, is_frame
 from surefoot.predictions.lazy import FramePredictions
 from surefoot.report.terminal import render
+from surefoot.risk.counts import Counts, counts_of
+from surefoot.risk.intervals import Interval, value_intervals
+from surefoot.risk.planning import typical_range
+from surefoot.risk.test import TERMS, RiskResult
+from surefoot.slices import Slice, Verdict, both_sides, slices_of, verdict_of
 from surefoot.tallies import Label, Tally
 from surefoot.tallying import (
     ALWAYS,
@@ -37,28 +42,13 @@ from surefoot.tallying import (
 )
 from surefoot.writing import write_whole
 
-Verdict = Literal["overconfident", "underconfident", "no evidence against calibration"]
-
 SCHEMA = 1
+
+#: Rows times classes up to which areas under curves get intervals.
+MOST_RANKED = 2_000_000
 
 #: Slices times classes up to which slices also get the metrics made class by class.
 MOST_CLASSES_OF_SLICES = 1000
-
-
-@dataclass(frozen=True)
-class Risk:
-    """What the mistakes say about overconfidence, by the paper's normal law."""
-
-    csr: float
-    sigma: float
-    z: float
-    p_risk: float
-    n: int
-    errors: int
-    certain: int
-    certain_wrong: int
-    rounded: int
-    method: str = "normal"
 
 
 @dataclass(frozen=True)
@@ -72,19 +62,16 @@ class Band:
     seen: float
 
 
-@dataclass(frozen=True, repr=False)
-class Slice:
-    """A part of the data, assessed by itself. Slices by truth are descriptive and get no verdict."""
+@dataclass(frozen=True)
+class Surprise:
+    """A wrong row, and the share of CSR that it holds."""
 
-    value: Label
-    verdict: Verdict | None
-    risk: Risk
-    stated: float
-    seen: float
-    metrics: Mapping[str, float]
-
-    def __repr__(self) -> str:
-        return f"<Slice {self.value!r}: {self.verdict or 'no verdict'}, CSR {self.risk.csr:.3g}, {self.risk.n:,} rows>"
+    row: int
+    confidence: float
+    doubt: float
+    share: float
+    truth: Label | None = None
+    predicted: Label | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -93,7 +80,9 @@ class Assessment:
 
     verdict: Verdict
     level: float
-    risk: Risk
+    #: The test against overconfidence, and its mirror image.
+    risk: RiskResult
+    underconfidence: RiskResult
     #: Every metric the data can give.
     metrics: Mapping[str, float]
     #: Why a metric is nan or infinite, or what was left out of it.
@@ -109,6 +98,19 @@ class Assessment:
     classes: int | None = None
     #: What the weights of all rows add up to; the number of rows if they have none.
     weight: float = math.nan
+    #: Of accuracy, cw_accuracy, auc, cw_auc and their differences, where the rows are at hand.
+    intervals: Mapping[str, Interval] = field(default_factory=dict)
+    #: The wrong rows that surprise most, where the rows are at hand.
+    surprises: tuple[Surprise, ...] = ()
+    #: Rows by doubt, which the law of CSR is made of.
+    counts: Counts | None = field(default=None, repr=False)
+
+    @cached_property
+    def typical_csr(self) -> tuple[float, float] | None:
+        """Where CSR lies for nine in ten calibrated models with these confidences; None if weights are unequal."""
+        if self.counts is None or self.risk.method != "exact" or not self.counts.n or math.isnan(self.risk.deflation):
+            return None
+        return typical_range(self.counts)
 
     def __getitem__(self, name: str) -> float:
         """The value of a metric; asking for one the data cannot give says why."""
@@ -128,12 +130,18 @@ class Assessment:
             "classes": self.classes,
             "weight": self.weight,
             "risk": _strict(asdict(self.risk)),
+            "underconfidence": _strict(asdict(self.underconfidence)),
+            "intervals": {name: _strict(asdict(interval)) for name, interval in self.intervals.items()},
+            "surprises": [asdict(surprise) for surprise in self.surprises],
             "metrics": {name: self._entry(name) for name in (*self.metrics, *self._absent())},
             "mistakes": {"stated": self.stated, "seen": self.seen},
             "bands": [_strict(asdict(band)) for band in self.bands],
             "by": self.by,
             "slices": [
-                {**asdict(part), "risk": _strict(asdict(part.risk)), "metrics": _strict(dict(part.metrics))}
+                {
+                    **_strict({name: value for name, value in vars(part).items() if name not in _NESTED}),
+                    **{name: _strict(_plain(getattr(part, name))) for name in _NESTED},
+                }
                 for part in self.slices
             ],
         }
@@ -173,8 +181,8 @@ def assess(x: Any, probabilities: Any = None, *, level: float = 0.05, by: Any = 
     (named by the same arguments), or true labels with ``probabilities`` (and the other arguments of
     :meth:`Predictions.from_probabilities`). ``by`` slices: a column of values, the name of a column of the dataframe,
     or ``"predicted"`` or ``"truth"``, the labels themselves; slices by truth are descriptive, for the truth is the
-    outcome. Many slices of many classes get no metrics made class by class. The verdict is the paper's for now: CSR
-    against 1 by the normal law, each side at ``level / 2``.
+    outcome. Many slices of many classes get no metrics made class by class. The verdict is by the exact test and its
+    capped companion together (``pvalue_combined``), each side at ``level / 2``; of slices, adjusted for their number.
 
     Examples
     --------
@@ -197,13 +205,13 @@ def assess(x: Any, probabilities: Any = None, *, level: float = 0.05, by: Any = 
     chosen = available(predictions)
     whole = _exact(predictions, chosen)
     reasons = {name: why for name, metric in ALL.items() if (why := metric.missing(predictions))}
-    parts: dict[Label, Tally] = {}
+    parts: list[tuple[Label, Tally, Predictions | None]] = []
     if by is not None:
         values = slicing_column(predictions, by)
         count = len(np.unique(values)) * len(predictions.labels or ())
         of_slices = chosen if count <= MOST_CLASSES_OF_SLICES else _without_classes(chosen)
-        parts = {value: _exact(part, of_slices) for value, part in sliced(predictions, values)}
-    return _assessed(whole, chosen, reasons, level, name, parts, predictions.labels)
+        parts = [(value, _exact(part, of_slices), part) for value, part in sliced(predictions, values)]
+    return _assessed(whole, chosen, reasons, level, name, parts, predictions.labels, predictions)
 
 
 def assess_estimator(model: Any, X: Any, y: Any, *, level: float = 0.05, by: Any = None) -> Assessment:
@@ -255,7 +263,7 @@ def _exact(predictions: Predictions, chosen: Mapping[str, Metric]) -> Tally:
 def _assess_tally(kept: Tally, level: float, by: Any) -> Assessment:
     if by is not None:
         raise InvalidPredictions("a tally cannot be sliced afterwards; tally(predictions, by=...) keeps slices apart.")
-    if any(not kept.has(term) for term in (*ALWAYS, *P_RISK.terms)):
+    if any(not kept.has(term) for term in (*ALWAYS, *TERMS)):
         raise MetricUnavailable("this tally does not hold what an assessment needs; make it with surefoot.tally.")
     reasons = {}
     chosen = {}
@@ -266,7 +274,8 @@ def _assess_tally(kept: Tally, level: float, by: Any) -> Assessment:
             chosen[name] = metric
         else:
             reasons[name] = f"this tally does not hold what {name} is made of."
-    return _assessed(kept, chosen, reasons, level, kept.by, kept.slices or {}, kept.labels)
+    parts = [(value, part, None) for value, part in (kept.slices or {}).items()]
+    return _assessed(kept, chosen, reasons, level, kept.by, parts, kept.labels, None)
 
 
 def _assessed(
@@ -275,15 +284,17 @@ def _assessed(
     reasons: dict[str, str],
     level: float,
     by: str | None,
-    parts: Mapping[Label, Tally],
+    parts: Sequence[tuple[Label, Tally, Predictions | None]],
     labels: tuple[Label, ...] | None,
+    rows: Predictions | None,
 ) -> Assessment:
     values: dict[str, Noted] = {name: metric.evaluate(whole) for name, metric in chosen.items()}
-    risk = _risk(whole)
+    over, under = both_sides(whole, rows)
     return Assessment(
-        verdict=_verdict(risk, level),
+        verdict=verdict_of(over, under, level),
         level=level,
-        risk=risk,
+        risk=over,
+        underconfidence=under,
         metrics={name: float(noted.value) for name, noted in values.items()},
         reasons={**{name: noted.note for name, noted in values.items() if noted.note}, **reasons},
         bounds={name: bound for name, metric in chosen.items() if (bound := metric.bound(whole))},
@@ -291,39 +302,44 @@ def _assessed(
         seen=whole[WRONG],
         bands=_bands(whole),
         by=by,
-        slices=[_slice(value, part, chosen, level, descriptive=by == "truth") for value, part in parts.items()],
+        slices=slices_of(parts, chosen, level, descriptive=by == "truth"),
         classes=None if labels is None else len(labels),
         weight=whole[WEIGHT],
+        intervals={} if rows is None else _intervals(rows),
+        surprises=() if rows is None else _surprises(rows),
+        counts=counts_of(whole).doubtful(),
     )
 
 
-def _risk(t: Tally) -> Risk:
-    return Risk(
-        csr=CSR.evaluate(t).value,
-        sigma=CSR_SIGMA.evaluate(t).value,
-        z=CSR_Z.evaluate(t).value,
-        p_risk=P_RISK.evaluate(t).value,
-        n=round(t[ROWS]),
-        errors=round(t[ERRORS]),
-        certain=round(t[CERTAIN]),
-        certain_wrong=round(t[CERTAIN_WRONG]),
-        rounded=t.rounded,
+def _intervals(rows: Predictions) -> dict[str, Interval]:
+    # ranking every class again takes as long as the rest: not for more than people wait for
+    with_ranking = len(rows) * len(rows.labels or ()) <= MOST_RANKED
+    return value_intervals(rows, level=0.95, with_ranking=with_ranking)
+
+
+def _surprises(rows: Predictions, most: int = 10) -> tuple[Surprise, ...]:
+    """The wrong rows of most surprise; those that claimed certainty come first, and share it all."""
+    wrong = np.flatnonzero(~rows.correct & (rows.weight > 0))
+    doubt, weight = rows.doubt_of(slice(None))[wrong], rows.weight[wrong]
+    with np.errstate(divide="ignore"):
+        surprise = weight / doubt
+    order = np.argsort(-surprise, kind="stable")[:most]
+    certain = np.isinf(surprise)
+    if certain.any():
+        surprise = certain.astype(np.float64)
+    shares = surprise / surprise.sum() if len(surprise) else surprise
+    confidence = rows.confidence_of(slice(None))[wrong]
+    return tuple(
+        Surprise(
+            int(wrong[i]),
+            float(confidence[i]),
+            float(doubt[i]),
+            float(shares[i]),
+            None if rows.truth is None else np.asarray(rows.truth)[wrong[i]].item(),
+            None if rows.predicted is None else np.asarray(rows.predicted)[wrong[i]].item(),
+        )
+        for i in order.tolist()
     )
-
-
-def _verdict(risk: Risk, level: float) -> Verdict:
-    if normal_cdf(-risk.z) <= level / 2:
-        return "overconfident"
-    if normal_cdf(risk.z) <= level / 2:
-        return "underconfident"
-    return "no evidence against calibration"
-
-
-def _slice(value: Label, t: Tally, chosen: Mapping[str, Metric], level: float, *, descriptive: bool) -> Slice:
-    risk = _risk(t)
-    held = {name: metric for name, metric in chosen.items() if all(t.has(term) for term in metric.terms)}
-    metrics = {name: float(metric.evaluate(t).value) for name, metric in held.items()}
-    return Slice(value, None if descriptive else _verdict(risk, level), risk, t[DOUBT], t[WRONG], metrics)
 
 
 def _bands(t: Tally) -> tuple[Band, ...]:
@@ -339,11 +355,21 @@ def _bands(t: Tally) -> tuple[Band, ...]:
     )
 
 
+#: The fields of a slice that hold several numbers.
+_NESTED = ("risk", "underconfidence", "metrics")
+
+
+def _plain(fields: Any) -> dict[str, Any]:
+    return dict(fields) if isinstance(fields, Mapping) else asdict(fields)
+
+
 def _strict(fields: dict[str, Any]) -> dict[str, Any]:
     """Numbers that JSON cannot hold as None, with the reason beside them."""
     strict: dict[str, Any] = {}
     for name, value in fields.items():
-        if isinstance(value, float) and not math.isfinite(value):
+        if isinstance(value, tuple):
+            strict[name] = [x if math.isfinite(x) else None for x in value]
+        elif isinstance(value, float) and not math.isfinite(value):
             strict[name] = None
             strict[f"{name}_reason"] = "not defined on these rows" if math.isnan(value) else "infinite"
         else:

@@ -25,5 +25,9 @@ class UndefinedMetricWarning(UserWarning):
     """A metric, or its value for one class, is not defined on these data and is reported as nan."""
 
 
+class FewMistakesWarning(UserWarning):
+    """Too few mistakes, rows of a class or groups for an interval to hold its level."""
+
+
 class RoundedConfidenceWarning(UserWarning):
     """Confidences lie so close to 1 that their doubt is a rounding, not a number the model gave."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from decimal import Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 
 def significant(value: float, digits: int = 3) -> str:
@@ -72,3 +72,41 @@ def factor(seen: float, stated: float) -> str:
         return ""
     text = significant(seen / stated, 2)
     return "" if text == "1.0" else f"×{text}"
+
+
+def pvalue(value: float) -> str:
+    """Two digits: 0.54, 3.8e-05, > 0.99; 0 only if it is."""
+    if math.isnan(value):
+        return "—"
+    if value > 0.99:
+        return "> 0.99"
+    if value == 0:
+        return "0"
+    if value < 1e-300:
+        return "< 1e-300"
+    return f"{value:.1e}" if value < 0.001 else significant(value, 2)
+
+
+def cut(value: float, digits: int = 3) -> str:
+    """A lower bound, cut and never rounded up."""
+    return _towards(value, digits, ROUND_FLOOR)
+
+
+def raised(value: float, digits: int = 3) -> str:
+    """An upper bound, raised and never rounded down."""
+    return _towards(value, digits, ROUND_CEILING)
+
+
+def _towards(value: float, digits: int, rounding: str) -> str:
+    if not math.isfinite(value) or value == 0:
+        return significant(value, digits)
+    exact = Decimal(value)
+    return significant(float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - digits + 1), rounding)), digits)
+
+
+def percents(low: float, high: float) -> str:
+    """An interval of shares, one decimal, its ends never to the kind side: 1.7% to 2.5%."""
+    if math.isnan(low) or math.isnan(high):
+        return "—"
+    ends = (math.floor(low * 1000) / 10, math.ceil(high * 1000 - 1e-9) / 10)
+    return " to ".join("0%" if end == 0 else f"{end:.1f}%" for end in ends)

@@ -13,16 +13,22 @@ from surefoot.report.numbers import (
     claimed,
     count,
     counted,
+    cut,
     factor,
     percent,
+    percents,
     probability,
+    pvalue,
+    raised,
     signed_percent,
     significant,
     whole,
 )
 
 if TYPE_CHECKING:
-    from surefoot.assessment import Assessment, Band, Slice
+    from surefoot.assessment import Assessment, Band
+    from surefoot.risk.test import RiskResult
+    from surefoot.slices import Slice
 
 _WIDTH = 78
 _SHOWN_SLICES = 3
@@ -38,7 +44,8 @@ _MARKS: dict[str | None, str] = {"overconfident": "▼", "underconfident": "▲"
 _PLAIN = str.maketrans(
     {"▼": "v", "▲": "^", "→": "->", "×": "x", "−": "-", "∞": "inf", "—": "-", "σ": "sigma", "…": "..."}
 )
-_FEW_ROWS = 30
+#: A deflation that nobody would call small.
+_MUCH = 0.05
 
 
 def render(a: Assessment) -> str:
@@ -61,9 +68,14 @@ def _read(a: Assessment) -> Iterator[str]:
 
 def _verdict(a: Assessment) -> Iterator[str]:
     word, sentence = _VERDICTS[a.verdict]
+    hidden = a.risk.deflation_interval[1]
     if a.risk.certain_wrong:
         rows = counted(a.risk.certain_wrong, "row")
-        sentence = f"{rows} claimed certainty and {'was' if rows == '1 row' else 'were'} wrong: CSR is infinite."
+        was = "was" if rows == "1 row" else "were"
+        sentence = f"{rows} claimed certainty and {was} wrong: CSR is infinite, p-value 0."
+    elif a.verdict not in _MARKS and hidden > _MUCH:
+        rows = counted(a.risk.n, "row")
+        sentence = f"{rows} can hide a deflation of up to {raised(100 * hidden, 2)}%: too few to reassure."
     yield f"{word}   {sentence}"
 
 
@@ -80,13 +92,37 @@ def _sentence(a: Assessment) -> Iterator[str]:
 
 
 def _risk(a: Assessment) -> Iterator[str]:
+    side = a.underconfidence if a.verdict == "underconfident" else a.risk
     yield "Risk"
-    yield _line("CSR", significant(a.risk.csr), "calibrated is 1")
-    yield _line(
-        "z", significant(a.risk.z), f"σ {significant(a.risk.sigma)}; the paper's normal law, rough near certainty"
-    )
-    meaning = "the same law's chance that this is no accident" if a.risk.csr > 1 else "0 by convention up to CSR 1"
-    yield _line("P_risk", probability(a.risk.p_risk), meaning)
+    bound = "" if math.isnan(a.risk.csr_lower) else f"at least {cut(a.risk.csr_lower)} (95%); "
+    typical = None if a.verdict == "overconfident" else a.typical_csr
+    usual = "calibrated is 1"
+    if typical is not None:
+        usual = f"9 in 10 calibrated models: {significant(typical[0], 2)} to {significant(typical[1], 2)}"
+    yield _line("CSR", significant(a.risk.csr), bound + usual)
+    yield _line("p-value", pvalue(side.pvalue), _how_sure(side))
+    if not math.isnan(side.deflation):
+        yield _line("deflation", _share(side.deflation), _how_large(a, side))
+    yield _line("P_risk", probability(a.risk.p_risk), f"the paper's, by a normal law; z {significant(a.risk.z)}")
+
+
+def _share(value: float) -> str:
+    return "0%" if value == 0 else percent(value)
+
+
+def _how_sure(side: RiskResult) -> str:
+    if side.method == "normal":
+        return "by the normal law: the exact one needs the rows where weights are unequal"
+    return f"exact; with no row allowed to dominate {pvalue(side.pvalue_capped)}"
+
+
+def _how_large(a: Assessment, side: RiskResult) -> str:
+    interval = percents(*side.deflation_interval)
+    if a.verdict == "underconfident":
+        return f"of doubt, {interval}; stated doubt × {significant(1 - side.deflation)} fits best"
+    if a.verdict == "overconfident":
+        return f"{interval}; stated confidence × {significant(1 - side.deflation)} fits best"
+    return f"{interval}; at most this much is hidden in {counted(a.risk.n, 'row')}"
 
 
 def _value(a: Assessment) -> Iterator[str]:
@@ -138,24 +174,28 @@ def _slices(a: Assessment) -> Iterator[str]:
         yield "Slices by truth (descriptive: the truth is the outcome, so these get no verdict)"
     else:
         over = sum(part.verdict == "overconfident" for part in a.slices)
-        yield f"Slices by {a.by}: {over:,} of {len(a.slices):,} overconfident"
+        yield f"Slices by {a.by}: {over:,} of {len(a.slices):,} overconfident (p adjusted for {len(a.slices):,})"
     worst = sorted(a.slices, key=_badness)[:_SHOWN_SLICES]
     names = [_shortened(str(part.value)) for part in worst]
     width = max(map(len, names))
     for name, part in zip(names, worst, strict=True):
-        yield f"  {_MARKS.get(part.verdict, ' ')} {name:<{width}} {_slice_numbers(part)}"
+        yield f"  {_MARKS.get(part.verdict, ' ')} {name:<{width}} {_slice_numbers(part)}".rstrip()
     if len(a.slices) > len(worst):
         yield f"    {len(a.slices) - len(worst):,} more in .slices"
 
 
 def _badness(part: Slice) -> Any:
-    return -part.risk.z if not math.isnan(part.risk.z) else math.inf
+    """Those named first, then by how sure, then by how large."""
+    csr = part.risk.csr if not math.isnan(part.risk.csr) else 0.0
+    p = part.risk.pvalue_combined if not math.isnan(part.risk.pvalue_combined) else 1.0
+    return (part.verdict != "overconfident", p if p > 1e-12 else 0.0, -part.risk.deflation, -csr)
 
 
 def _slice_numbers(part: Slice) -> str:
     mistakes = f"{whole(part.stated)} → {counted(part.seen, 'mistake')}"
-    rows = counted(part.risk.n, "row")
-    return f"{rows:>13}   {mistakes:<22} CSR {significant(part.risk.csr)}"
+    deflated = "" if math.isnan(part.risk.deflation) else f"deflation {_share(part.risk.deflation)}"
+    sure = "" if math.isnan(part.pvalue_adjusted) else f"p {pvalue(part.pvalue_adjusted)}"
+    return f"{deflated:<15} {mistakes:<20} CSR {significant(part.risk.csr):<6} {sure}"
 
 
 def _shortened(name: str) -> str:
@@ -176,8 +216,8 @@ def _notes(a: Assessment) -> Iterator[str]:
         said.append(f"{risk.certain:,} of {risk.n:,} rows claim certainty and are right; CSR leaves them out.")
     shown = ("csr", "cw_accuracy", "auc", "cw_auc")
     said.extend(f"{name}: {a.reasons[name]}." for name in shown if name in a.metrics and name in a.reasons)
-    if risk.n < _FEW_ROWS:
-        said.append(f"{counted(risk.n, 'row')}: too few for the normal law, and for any verdict to weigh much.")
+    if risk.note:
+        said.append(f"{risk.note[0].lower()}{risk.note[1:]}")
     off = max(a.bounds.get("auc", 0.0), a.bounds.get("cw_auc", 0.0))
     if off >= 5e-5:
         said.append(f"AUC and cwAUC are read from a tally and may be off by {significant(off, 1)}.")

@@ -33,6 +33,8 @@ _SAME = 1e-11
 
 #: Nodes of the inversion in a go; nodes times rows at most; and how far terms must have died down.
 _TOGETHER = 128
+_VALUES = 256
+_FACTORS = 32
 _MOST_WORK = 1 << 22
 _MOST_NODES = 1 << 16
 _NEGLIGIBLE = 1e-12
@@ -153,9 +155,11 @@ def _sums(chance: Floats, otherwise: Floats, weight: Floats, s: float) -> tuple[
 
 def _thinned(sums: Floats, mass: Floats, s: float) -> tuple[Floats, Floats]:
     """Equal sums together; and if there are too many, those that are closest, at their mean."""
+    if len(sums) < 2:
+        return sums, mass
     gaps = np.diff(sums)
     groups = np.cumsum(gaps > _SAME / 4 * s)
-    count = int(groups[-1]) + 1 if len(groups) else 1
+    count = int(groups[-1]) + 1
     if count > LONGEST:
         # cells as wide as it takes, empty stretches left out
         width = s / LONGEST
@@ -185,9 +189,11 @@ def _inverted(rows: Rows, s: float) -> Tail:
     if len(rows.chance) > _MOST_DISTINCT:
         rows = _gathered(rows)
     t, spread = _saddlepoint(rows, s)
-    if t < 0 and float(_cumulants(rows, np.array([t + 0j])).real[0]) - t * s < math.log(_NEGLIGIBLE):
-        return Tail(1.0, 1.0)  # Chernoff's bound: less than this is missing
-    if t < 1 / spread:
+    # Chernoff's bound on how much lies beyond s, seen from the mean
+    bound = float(_cumulants(rows, t, 0.0, 0.0, 1).real[0]) - t * s
+    if t < 0 and bound < math.log(_NEGLIGIBLE):
+        return Tail(1.0, 1.0)
+    if t < 0 or (t < 1 / spread and bound > -1):
         # not far above the mean, the contour on the left is as good, and heavy rows do no harm there
         t = min(t, -1 / spread)
     step = 2 * math.pi / max(28 / abs(t), 12 * spread)
@@ -196,9 +202,9 @@ def _inverted(rows: Rows, s: float) -> Tail:
     nodes, logs = np.empty(0, dtype=np.complex128), np.empty(0, dtype=np.complex128)
     while len(nodes) < most:
         size = min(max(_TOGETHER, len(nodes) // 2), most - len(nodes))
-        heights = (np.arange(len(nodes), len(nodes) + size) + 0.5) * step
-        new = (t + 1j * heights).astype(np.complex128)
-        nodes, logs = np.concatenate([nodes, new]), np.concatenate([logs, _cumulants(rows, new)])
+        new = (t + 1j * (np.arange(len(nodes), len(nodes) + size) + 0.5) * step).astype(np.complex128)
+        logs = np.concatenate([logs, _cumulants(rows, t, new[0].imag, step, size)])
+        nodes = np.concatenate([nodes, new])
         if len(nodes) > least and logs.real[-size:].max() < logs.real[0] + math.log(_NEGLIGIBLE):
             p = _integral(nodes, logs, s, step)
             return Tail(p, p)
@@ -221,9 +227,10 @@ def _echo(rows: Rows, t: float) -> float:
         return 0.0
     order = np.argsort(rows.weight)
     middle = np.searchsorted(np.cumsum(flips[order]), flips.sum() / 2)
-    around = 2 * math.pi / float(rows.weight[order[middle]]) * np.linspace(0.75, 1.25, _TOGETHER)
-    sizes = _cumulants(rows, t + 1j * np.append(0.0, around)).real
-    return float(around[-1]) if sizes[1:].max() > sizes[0] + math.log(_NEGLIGIBLE) else 0.0
+    echo = 2 * math.pi / float(rows.weight[order[middle]])
+    sizes = _cumulants(rows, t, 0.75 * echo, 0.5 * echo / _TOGETHER, _TOGETHER).real
+    least = float(_cumulants(rows, t, 0.0, 0.0, 1).real[0]) + math.log(_NEGLIGIBLE)
+    return 1.25 * echo if sizes.max() > least else 0.0
 
 
 def _gathered(rows: Rows) -> Rows:
@@ -257,30 +264,40 @@ def _integral(nodes: Complex, logs: Complex, s: float, step: float) -> float:
     return math.exp(min(0.0, top + math.log(total))) if total > 0 else 0.0
 
 
-def _cumulants(rows: Rows, z: Complex) -> Complex:
-    """K(z) = sum of log(1 - q + q exp(z w)) along a line of equal real parts, with nothing that overflows."""
-    tilted = _log_odds(rows) + z[0].real * rows.weight
+def _cumulants(rows: Rows, t: float, first: float, step: float, size: int) -> Complex:
+    """K(z) = sum of log(1 - q + q exp(z w)) at z = t + iu, u from ``first`` in steps, with nothing that overflows."""
+    tilted = _log_odds(rows) + t * rows.weight
     # log(1 + e^a) = a + log(1 + e^-a): whichever exponential is small
-    small, side = np.exp(-np.abs(tilted)), np.where(tilted > 0, -1.0, 1.0)
-    large = tilted > 0
+    small, turn = np.exp(-np.abs(tilted)), np.where(tilted > 0, -rows.weight, rows.weight)
     real = float((rows.count * (np.log(rows.otherwise) + np.maximum(tilted, 0.0))).sum())
-    turns = float((rows.count * rows.weight)[large].sum())
-    total = (real + 1j * turns * z.imag).astype(np.complex128)
-    size = max(1, (1 << 15) // len(z))
-    for start in range(0, len(rows.chance), size):
-        part = slice(start, start + size)
-        angle = np.multiply.outer(z.imag, rows.weight[part])
-        across, along = np.sin(angle), np.cos(angle)
-        across *= small[part] * side[part]
-        along *= small[part]
-        along += 1.0
-        angles = np.arctan2(across, along)
-        across *= across
-        along *= along
-        along += across
-        total += (np.log(along) * (rows.count[part] / 2)).sum(axis=1)
-        total += 1j * (angles * rows.count[part]).sum(axis=1)
+    turns = float((rows.count * rows.weight)[tilted > 0].sum())
+    total = (real + 1j * turns * (first + step * np.arange(size))).astype(np.complex128)
+    single = rows.count == 1
+    # e^{iuw} by multiplication, from one node to the next
+    nodes = min(size, _TOGETHER)
+    for which, add in ((single, _add_single), (~single, _add_counted)):
+        for start in range(0, int(which.sum()), _VALUES):
+            part = np.flatnonzero(which)[start : start + _VALUES]
+            ahead = np.exp(1j * np.multiply.outer(np.arange(nodes) * step, turn[part])) * small[part]
+            for node in range(0, size, nodes):
+                here = slice(node, min(node + nodes, size))
+                values = ahead[: here.stop - node] * np.exp(1j * (first + node * step) * turn[part])
+                values += 1.0
+                add(total[here], values, rows.count[part])
     return total
+
+
+def _add_single(total: Complex, values: Complex, count: Floats) -> None:
+    """Logarithms of products are fewer than products of logarithms."""
+    with np.errstate(divide="ignore"):
+        for start in range(0, values.shape[1], _FACTORS):
+            total += np.log(np.multiply.reduce(values[:, start : start + _FACTORS], axis=1))
+
+
+def _add_counted(total: Complex, values: Complex, count: Floats) -> None:
+    total.imag += (np.arctan2(values.imag, values.real) * count).sum(axis=1)
+    with np.errstate(divide="ignore"):
+        total.real += (np.log(values.real**2 + values.imag**2) * (count / 2)).sum(axis=1)
 
 
 def _log_odds(rows: Rows) -> Floats:

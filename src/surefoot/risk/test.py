@@ -113,7 +113,8 @@ def risk_test(
 
     Takes :class:`Predictions`, a :class:`Tally`, a lazy frame's predictions, or the arguments of
     :meth:`Predictions.from_labels`. With unequal weights the exact test needs the rows, each one draw that counts by
-    its weight; e-value, deflation and bound are then nan, for a weight is no number of bets.
+    its weight; e-value, deflation and bound are then nan, for a weight is no number of bets. Of a tally of such rows
+    only ``method="normal"`` can be had, with the paper's z for both sides.
 
     Examples
     --------
@@ -167,6 +168,9 @@ def result_of(
         counts = counts.mirrored()
     surprised = counts.certain()[1]
     counts = counts.doubtful()
+    is_weighted = not equal_weights(tally)
+    if is_weighted and predictions is None and method != "normal":
+        raise MetricUnavailable("with unequal weights the risk test needs the rows, which a tally does not hold.")
     law = _law(tally, predictions, counts, alternative)
     capped = law.capped(_CAP)
     if surprised:
@@ -177,7 +181,11 @@ def result_of(
     else:
         tail = upper_tail if method == "exact" else _normal_tail
         plain, companion = tail(law.rows, law.seen), tail(capped.rows, capped.seen)
-    is_weighted = not _equal_weights(tally)
+    if is_weighted and predictions is None:
+        # all that totals of weighted rows can say: z, of which the capped companion is not known
+        z = float(CSR_Z.evaluate(tally).value)
+        p = 0.0 if surprised else normal_cdf(-z if alternative == "overconfident" else z)
+        plain = companion = Tail(p, p)
     evidence = math.inf if surprised else log_e(counts)
     size, interval = (1.0, (1.0, 1.0)) if surprised and not counts.n else deflation(counts)
     skewness, share = _moments(law.rows)
@@ -206,7 +214,7 @@ def result_of(
     )
 
 
-def _equal_weights(tally: Tally) -> bool:
+def equal_weights(tally: Tally) -> bool:
     """Whether all weights that count are the same: then they say nothing about evidence."""
     spread = tally[ROWS] * tally[SQUARED_WEIGHT] - tally[WEIGHT] ** 2
     return spread <= 1e-9 * tally[WEIGHT] ** 2
@@ -232,12 +240,10 @@ class _Law:
 
 
 def _law(tally: Tally, predictions: Predictions | None, counts: Counts, alternative: Alternative) -> _Law:
-    if _equal_weights(tally):
+    if equal_weights(tally) or predictions is None:
         held = counts.wrong > 0
         surprise = counts.surprise[held] / counts.wrong[held]
         return _Law(counts.under_calibration(), surprise, counts.wrong[held], counts.n)
-    if predictions is None:
-        raise MetricUnavailable("with unequal weights the risk test needs the rows, which a tally does not hold.")
     every = slice(None)
     doubt, confidence = predictions.doubt_of(every), predictions.confidence_of(every)
     surprising = predictions.correct if alternative == "underconfident" else ~predictions.correct

@@ -1,0 +1,160 @@
+"""How many rows it takes to see overconfidence, and how little of it given rows can show."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import ndtri
+
+from surefoot.errors import InvalidPredictions
+from surefoot.predictions import Predictions
+from surefoot.risk.counts import Counts
+from surefoot.risk.null import Rows, upper_tail
+from surefoot.tallies import Floats
+
+#: The companion's cap, as in the test.
+_CAP = 0.1
+#: No plan needs more rows than this.
+_MOST_ROWS = 10**9
+#: Confidences from which a plan for more rows is drawn: more are thinned evenly.
+_MOST_CONFIDENCES = 20_000
+
+
+def required_n(confidences: Any, *, deflation: float, power: float = 0.8, level: float = 0.05) -> int:
+    """How many rows with confidences like these it takes to notice that accuracy is (1 - deflation) times confidence.
+
+    That is, for ``pvalue_combined`` to fall to ``level`` with probability ``power`` at least, by the exact laws with
+    and without deflation. ``confidences`` are a sample of what the model gives.
+
+    Examples
+    --------
+    >>> required_n([0.6, 0.7, 0.8, 0.9], deflation=0.1) < required_n([0.6, 0.7, 0.8, 0.9], deflation=0.05)
+    True
+    """
+    _check(power, level)
+    if not 0 < deflation < 1:
+        raise ValueError(f"deflation is {deflation!r}; it should be between 0 and 1, such as 0.05.")
+    sample = _doubts(confidences)
+    low, high = 1, _guess(sample, deflation, power, level)
+    while _power(_stretched(sample, high), deflation, level) < power:
+        low, high = high, 2 * high
+        if high > _MOST_ROWS:
+            raise ValueError(f"a deflation of {deflation:g} would need more than {_MOST_ROWS:,} rows to be seen.")
+    # to a hundredth: no plan is known better
+    while high - low > max(1, high // 100):
+        middle = (low + high) // 2
+        low, high = (low, middle) if _power(_stretched(sample, middle), deflation, level) >= power else (middle, high)
+    return high
+
+
+def minimum_detectable(confidences: Any, *, n: int | None = None, power: float = 0.8, level: float = 0.05) -> float:
+    """The least deflation that rows with these confidences show with probability ``power``.
+
+    As :func:`required_n`, the other way round; ``n`` rows with confidences like these, or just these. 1 if even a total
+    one would not show.
+
+    Examples
+    --------
+    >>> some = [0.6, 0.7, 0.8, 0.9] * 25
+    >>> minimum_detectable(some) > minimum_detectable(some, n=10_000)
+    True
+    """
+    _check(power, level)
+    doubt = _doubts(confidences)
+    if n is not None:
+        if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+            raise ValueError(f"n is {n!r}; it should be a whole number of rows.")
+        doubt = _stretched(doubt, n)
+    laws = _laws(doubt)
+    thresholds = [_critical(law, level / 2) for law in laws]
+
+    def missing(deflation: float) -> float:
+        return max(_reached(law, s, deflation) for law, s in zip(laws, thresholds, strict=True)) - power
+
+    least, most = 1e-6, 1 - 1e-9
+    if missing(most) < 0:
+        return 1.0
+    return least if missing(least) >= 0 else float(brentq(missing, least, most, xtol=1e-5, rtol=1e-3))
+
+
+def detectable(counts: Counts, power: float = 0.8, level: float = 0.05) -> float:
+    """The least deflation that shows, roughly: by the normal law of the capped companion, and so at once."""
+    counts = counts.doubtful()
+    weight = np.minimum(1 / counts.doubt, _CAP * counts.n)
+    shift = float((counts.rows * counts.confidence * weight).sum())
+    spread = math.sqrt(float((counts.rows * counts.doubt * counts.confidence * weight**2).sum()))
+    return min(1.0, (ndtri(1 - level / 2) + ndtri(power)) * spread / shift) if shift else 1.0
+
+
+def typical_range(counts: Counts) -> tuple[float, float]:
+    """Where CSR lies for nine in ten calibrated models with these confidences."""
+    rows = counts.under_calibration()
+    low, high = (_critical(rows, level) for level in (0.95, 0.05))
+    return low / counts.n, high / counts.n
+
+
+def _check(power: float, level: float) -> None:
+    for name, value in (("power", power), ("level", level)):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
+            raise ValueError(f"{name} is {value!r}; it should be between 0 and 1.")
+
+
+def _doubts(confidences: Any) -> Floats:
+    given = Predictions.from_correct(np.ones(np.size(confidences), dtype=bool), confidences)
+    doubt = given.doubt_of(slice(None))
+    doubt = np.sort(doubt[(doubt > 0) & (doubt < 1)])
+    if not len(doubt):
+        raise InvalidPredictions("no confidence lies between 0 and 1; there is nothing to plan with.")
+    return doubt
+
+
+def _stretched(doubt: Floats, rows: int) -> Floats:
+    """So many doubts, distributed like these."""
+    return doubt[(np.arange(rows) * len(doubt) + len(doubt) // 2) // rows] if rows != len(doubt) else doubt
+
+
+def _laws(doubt: Floats) -> tuple[Rows, Rows]:
+    """The rows of the test and of its companion."""
+    value, count = np.unique(doubt, return_counts=True)
+    rows = Rows(value, 1 - value, 1 / value, count.astype(np.float64))
+    return rows, rows.capped(_CAP * len(doubt))
+
+
+def _critical(rows: Rows, level: float) -> float:
+    """The least sum that calibrated rows reach with probability ``level`` or less."""
+    low = high = float((rows.count * rows.chance * rows.weight).sum())
+    while upper_tail(rows, high).p > level:
+        low, high = high, 1.5 * high
+        if high > rows.total:
+            return math.inf if upper_tail(rows, rows.total).p > level else rows.total
+    while low == high or upper_tail(rows, low).p <= level:
+        low, high = low / 1.5, low
+        if low < 1e-9 * rows.total:
+            return 0.0
+    while high - low > 1e-3 * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if upper_tail(rows, middle).p <= level else (middle, high)
+    return high
+
+
+def _reached(rows: Rows, s: float, deflation: float) -> float:
+    """How likely deflated rows reach s."""
+    if math.isinf(s):
+        return 0.0
+    otherwise = (1 - deflation) * rows.otherwise
+    chance = rows.chance + deflation * rows.otherwise
+    return upper_tail(Rows(chance, otherwise, rows.weight, rows.count, rows.tied), s).p
+
+
+def _power(doubt: Floats, deflation: float, level: float) -> float:
+    return max(_reached(law, _critical(law, level / 2), deflation) for law in _laws(doubt))
+
+
+def _guess(doubt: Floats, deflation: float, power: float, level: float) -> int:
+    """Where to start looking: the normal law, without the tail that it takes badly."""
+    bounded = np.maximum(doubt, np.quantile(doubt, 0.1))
+    odds = float(((1 - bounded) / bounded).mean())
+    return max(2, int(((ndtri(1 - level / 2) + ndtri(power)) / deflation) ** 2 / odds / 2))

@@ -1,0 +1,138 @@
+"""Parts of the data, each assessed by itself, and together: of many slices some look bad by chance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+
+from surefoot.engines.threads import in_parallel
+from surefoot.metric import Metric
+from surefoot.metrics.terms import DOUBT, WRONG
+from surefoot.predictions import Predictions
+from surefoot.risk.counts import counts_of
+from surefoot.risk.evalues import e_bh, e_mean
+from surefoot.risk.planning import detectable
+from surefoot.risk.test import RiskResult, equal_weights, result_of
+from surefoot.tallies import Label, Tally
+
+Verdict = Literal["overconfident", "underconfident", "no evidence against calibration"]
+
+
+@dataclass(frozen=True, repr=False)
+class Slice:
+    """A part of the data, assessed by itself. Slices by truth are descriptive: no verdict, p-values or intervals."""
+
+    value: Label
+    #: By the adjusted p-value.
+    verdict: Verdict | None
+    risk: RiskResult
+    underconfidence: RiskResult
+    stated: float
+    seen: float
+    metrics: Mapping[str, float]
+    #: Of both sides, adjusted for the number of slices by Holm's rule.
+    pvalue_adjusted: float
+    #: Whether e-BH names it, which holds however slices depend on each other.
+    named_by_e_values: bool
+    #: The least deflation that so many rows would show four times in five, roughly, and the CSR it would bring.
+    detectable_deflation: float
+    detectable_csr: float
+
+    def __repr__(self) -> str:
+        return f"<Slice {self.value!r}: {self.verdict or 'no verdict'}, CSR {self.risk.csr:.3g}, {self.risk.n:,} rows>"
+
+
+def both_sides(tally: Tally, predictions: Predictions | None = None) -> tuple[RiskResult, RiskResult]:
+    """The risk test against overconfidence and against underconfidence.
+
+    Exact; but of unequal weights a tally does not hold what that takes: then both are by the normal law, and say so.
+    """
+    method: Literal["exact", "normal"] = "exact" if equal_weights(tally) or predictions is not None else "normal"
+    return (
+        result_of(tally, predictions, alternative="overconfident", method=method),
+        result_of(tally, predictions, alternative="underconfident", method=method),
+    )
+
+
+def verdict_of(risk: RiskResult, underconfidence: RiskResult, level: float) -> Verdict:
+    """The side with the smaller combined p-value, if that is at most half the level."""
+    if min(risk.pvalue_combined, underconfidence.pvalue_combined) > level / 2:
+        return "no evidence against calibration"
+    return "overconfident" if risk.pvalue_combined <= underconfidence.pvalue_combined else "underconfident"
+
+
+def slices_of(
+    parts: Iterable[tuple[Label, Tally, Predictions | None]],
+    chosen: Mapping[str, Metric],
+    level: float,
+    *,
+    descriptive: bool,
+) -> list[Slice]:
+    """Assess each part; those by truth without p-values."""
+    parts = list(parts)
+    sides = in_parallel([partial(both_sides, tally, rows) for _, tally, rows in parts])
+    tested = [(value, tally, *pair) for (value, tally, _), pair in zip(parts, sides, strict=True)]
+    twosided = [min(1.0, 2 * min(over.pvalue_combined, under.pvalue_combined)) for *_, over, under in tested]
+    adjusted = holm(twosided)
+    evidence = [e_mean([over.log_e, under.log_e]) for *_, over, under in tested]
+    named = e_bh([-math.inf if math.isnan(e) else e for e in evidence], level)
+    slices = []
+    for (value, tally, over, under), p, is_named in zip(tested, adjusted, named, strict=True):
+        held = {name: metric for name, metric in chosen.items() if all(tally.has(term) for term in metric.terms)}
+        counts = counts_of(tally).doubtful()
+        least = detectable(counts, level=level / 2) if counts.n else math.nan
+        odds = float((counts.rows * counts.confidence / counts.doubt).sum()) / counts.n if counts.n else math.nan
+        one = Slice(
+            value,
+            verdict_of(over, under, level) if p <= level else "no evidence against calibration",
+            over,
+            under,
+            tally[DOUBT],
+            tally[WRONG],
+            {name: float(metric.evaluate(tally).value) for name, metric in held.items()},
+            p,
+            is_named,
+            least,
+            1 + least * odds,
+        )
+        slices.append(_described(one) if descriptive else one)
+    return slices
+
+
+def holm(pvalues: Sequence[float]) -> list[float]:
+    """Adjusted p-values: the chance that any of the true nulls is named is at most the level, however they depend.
+
+    Examples
+    --------
+    >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
+    [0.03, 0.06, 0.06]
+    """
+    values = np.asarray(pvalues, dtype=np.float64)
+    order = np.argsort(values, kind="stable")
+    steps = values[order] * (len(values) - np.arange(len(values)))
+    adjusted = np.empty(len(values))
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(steps))
+    return [float(p) for p in adjusted]
+
+
+_INFERENCE = ("p_risk", "pvalue", "pvalue_mid", "pvalue_capped", "pvalue_combined", "e_value", "log_e", "csr_lower")
+
+
+def _described(one: Slice) -> Slice:
+    """Without inference: the truth is the outcome, and a calibrated model fails on it too."""
+    nothing: dict[str, Any] = {**dict.fromkeys(_INFERENCE, math.nan), "deflation_interval": (math.nan, math.nan)}
+    return replace(
+        one,
+        verdict=None,
+        risk=replace(one.risk, **nothing),
+        underconfidence=replace(one.underconfidence, **nothing),
+        pvalue_adjusted=math.nan,
+        named_by_e_values=False,
+        detectable_deflation=math.nan,
+        detectable_csr=math.nan,
+    )

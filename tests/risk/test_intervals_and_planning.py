@@ -1,0 +1,149 @@
+"""Intervals against the delta method by hand, DeLong and resampling; plans against simulation."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+import surefoot as sf
+from surefoot import FewMistakesWarning, InvalidPredictions, Predictions, intervals
+from surefoot.synthetic import PROFILES, predictions
+
+
+def binary(size: int, seed: int = 0) -> Predictions:
+    rng = np.random.default_rng(seed)
+    score = rng.random(size)
+    return Predictions.from_probabilities((rng.random(size) < score).astype(int), score)
+
+
+def test_accuracy_has_the_interval_of_a_proportion_on_the_logit_scale() -> None:
+    p = Predictions.from_correct([True] * 80 + [False] * 20, [0.9] * 100)
+    i = intervals(p)["accuracy"]
+    error = math.sqrt(0.8 * 0.2 / 100)
+    assert i.standard_error == pytest.approx(error)
+    reach = 1.959964 * error / 0.16
+    for end, sign in ((i.low, -1), (i.high, 1)):
+        assert math.log(end / (1 - end)) == pytest.approx(math.log(4) + sign * reach, rel=1e-6)
+    # equal confidences: the weighted accuracy is the plain one, and their difference known to be 0
+    assert intervals(p)["cw_accuracy"].high == pytest.approx(i.high)
+    assert intervals(p)["cw_accuracy - accuracy"].high == pytest.approx(0, abs=1e-12)
+
+
+def test_standard_errors_are_those_of_resampling() -> None:
+    p = binary(600)
+    rng = np.random.default_rng(1)
+    draws = {name: [] for name in ("accuracy", "cw_accuracy", "auc", "cw_auc")}
+    for _ in range(1500):
+        some = p[rng.integers(0, 600, 600)]
+        for name, values in draws.items():
+            values.append(sf.metrics.ALL[name](some))
+    found = intervals(p)
+    for name, values in draws.items():
+        assert found[name].value == pytest.approx(sf.metrics.ALL[name](p), rel=1e-12)
+        assert found[name].standard_error == pytest.approx(np.std(values), rel=0.1)
+    for one, other in (("cw_accuracy", "accuracy"), ("cw_auc", "auc")):
+        spread = np.std(np.array(draws[one]) - np.array(draws[other]))
+        assert found[f"{one} - {other}"].standard_error == pytest.approx(spread, rel=0.1)
+
+
+def test_macro_areas_of_many_classes_get_intervals_too() -> None:
+    rng = np.random.default_rng(2)
+    probabilities = rng.dirichlet([1, 1, 1], 900)
+    truth = np.array([rng.choice(3, p=row) for row in probabilities])
+    p = Predictions.from_probabilities(truth, probabilities)
+    found = intervals(p)
+    assert found["auc"].value == pytest.approx(sf.auc(p), rel=1e-12)
+    assert found["cw_auc"].low < sf.cw_auc(p) < found["cw_auc"].high
+
+
+def test_groups_widen_the_interval_as_copies_should() -> None:
+    p = binary(300)
+    copied = p[np.repeat(np.arange(300), 4)]
+    groups = np.repeat(np.arange(300), 4)
+    once, naive, grouped = intervals(p), intervals(copied), intervals(copied, groups=groups)
+    for name in once:
+        assert naive[name].standard_error == pytest.approx(once[name].standard_error / 2, rel=1e-9)
+        assert grouped[name].standard_error == pytest.approx(once[name].standard_error, rel=0.01)
+    ece = intervals(p, rng=np.random.default_rng(0))["ece"]
+    ece_grouped = intervals(copied, groups=groups, rng=np.random.default_rng(0))["ece"]
+    assert ece_grouped.standard_error == pytest.approx(ece.standard_error, rel=0.15)
+
+
+def test_nothing_wrong_gives_the_rule_of_three() -> None:
+    with pytest.warns(FewMistakesWarning, match="rests on 0 mistakes"):
+        i = intervals(Predictions.from_correct([True] * 100, [0.9] * 100))["accuracy"]
+    assert (i.value, i.high) == (1.0, 1.0)
+    assert i.low == pytest.approx(0.05 ** (1 / 100))
+
+
+def test_few_mistakes_are_warned_of_and_bad_arguments_refused() -> None:
+    few = Predictions.from_correct([True] * 90 + [False] * 10, [0.9] * 100)
+    with pytest.warns(FewMistakesWarning, match="10 mistakes of the rarer kind"):
+        intervals(few)
+    with pytest.warns(FewMistakesWarning, match="3 groups"):
+        intervals(binary(300), groups=np.arange(300) % 3)
+    with pytest.raises(ValueError, match="level is 95"):
+        intervals(few, level=95)
+    with pytest.raises(InvalidPredictions, match="groups"):
+        intervals(few, groups=[1, 2])
+
+
+def test_the_bootstrap_of_ece_is_seeded_and_covers() -> None:
+    rng = np.random.default_rng(3)
+    truth = sf.ece(predictions("uniform", "overconf_root", 2_000_000, rng=rng))
+    p = predictions("uniform", "overconf_root", 800, rng=rng)
+    one, two = (intervals(p, rng=np.random.default_rng(7))["ece"] for _ in range(2))
+    assert one == two
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        hits = sum(
+            i.low <= truth <= i.high
+            for i in (
+                intervals(predictions("uniform", "overconf_root", 800, rng=rng), rng=rng, draws=300)["ece"]
+                for _ in range(200)
+            )
+        )
+    assert hits >= 180  # 190 expected; 3.3 standard errors
+
+
+@pytest.mark.parametrize("profile", ["bell", "tight_hi", "skew_high"])
+def test_the_planned_number_of_rows_has_the_planned_power(profile: str) -> None:
+    rng = np.random.default_rng(4)
+    confidence, _ = PROFILES[profile].draw(1000, rng)
+    n = sf.required_n(confidence, deflation=0.1, power=0.8, level=0.05)
+    assert sf.minimum_detectable(confidence, n=n) == pytest.approx(0.1, rel=0.05)
+    found = 0
+    for _ in range(150):
+        c, q = PROFILES[profile].draw(n, rng)
+        p = Predictions.from_correct(rng.random(n) < 0.9 * c, c, doubt=q)
+        found += sf.risk_test(p).pvalue_combined <= 0.05
+    # at least as planned (the two tests together find more than the better one), within 3 standard errors
+    assert found / 150 >= 0.8 - 3 * math.sqrt(0.8 * 0.2 / 150)
+    assert found / 150 <= 0.97
+
+
+def test_more_is_needed_to_see_less() -> None:
+    confidence = np.linspace(0.5, 0.99, 200)
+    few, more = (sf.required_n(confidence, deflation=d) for d in (0.2, 0.05))
+    assert few < more / 8
+    assert sf.required_n(confidence, deflation=0.05, power=0.95) > more
+    assert sf.required_n(confidence, deflation=0.05, level=0.01) > more
+    assert sf.minimum_detectable([0.5] * 2) == 1.0
+
+
+def test_plans_refuse_what_makes_no_sense() -> None:
+    for arguments in (
+        {"deflation": 0},
+        {"deflation": 1},
+        {"deflation": 0.1, "power": 1},
+        {"deflation": 0.1, "level": 0},
+    ):
+        with pytest.raises(ValueError, match="should be between 0 and 1"):
+            sf.required_n([0.7, 0.8], **arguments)
+    with pytest.raises(InvalidPredictions, match="nothing to plan"):
+        sf.required_n([1.0, 1.0], deflation=0.1)
+    with pytest.raises(InvalidPredictions, match="confidence"):
+        sf.required_n([0.5, 1.2], deflation=0.1)
+    with pytest.raises(ValueError, match="n is 0"):
+        sf.minimum_detectable([0.7], n=0)
