@@ -15,6 +15,7 @@ from surefoot.errors import (
     UndefinedMetricWarning,
 )
 from surefoot.metric import Metric
+from surefoot.metrics.adaptive import EciParts, adaptive_ece, eci, eci_parts
 from surefoot.metrics.binned import ece, equal_mass_ece, mce
 from surefoot.metrics.classwise import (
     cw_balanced_accuracy,
@@ -29,11 +30,17 @@ from surefoot.metrics.classwise import (
     cw_recall,
     cw_specificity,
 )
+from surefoot.metrics.clinical import cox_intercept, cox_slope, hosmer_lemeshow, spiegelhalter_z
 from surefoot.metrics.confusion import Confusion, confusion, cw_confusion
+from surefoot.metrics.cumulative import ecce_mad, ecce_r
 from surefoot.metrics.entropic import ecd
+from surefoot.metrics.isotonic import mcaldist
 from surefoot.metrics.proper import brier, log_loss
 from surefoot.metrics.ranking import RocCurve, auc, auc_gain, cw_auc, cw_average_precision, cw_roc_curve, roc_curve
+from surefoot.metrics.selective import cwsa, cwsa_plus
 from surefoot.metrics.size_ratio import csr, csr_sigma, csr_z, p_risk
+from surefoot.metrics.smooth import ls_ece, smooth_ece
+from surefoot.metrics.tested import tcal, tce
 from surefoot.metrics.weighted import accuracy, cw_accuracy, gain, mean_confidence
 from surefoot.predictions import Predictions
 from surefoot.tallies import Tally, Term
@@ -43,6 +50,7 @@ if TYPE_CHECKING:
     from surefoot import synthetic
     from surefoot.assessment import Assessment, assess, assess_estimator
     from surefoot.risk.evalues import e_bh, e_mean, e_product
+    from surefoot.risk.indicator_tests import EcceResult, EcdResult, TcalResult, ecce_test, ecd_test, tcal_test
     from surefoot.risk.intervals import Interval, intervals
     from surefoot.risk.monitor import Monitor
     from surefoot.risk.planning import minimum_detectable, required_n
@@ -62,9 +70,15 @@ _LATER = {
     "minimum_detectable": "risk.planning",
     "required_n": "risk.planning",
     "risk_test": "risk.test",
+    "EcceResult": "risk.indicator_tests",
+    "EcdResult": "risk.indicator_tests",
+    "TcalResult": "risk.indicator_tests",
     "e_bh": "risk.evalues",
     "e_mean": "risk.evalues",
     "e_product": "risk.evalues",
+    "ecce_test": "risk.indicator_tests",
+    "ecd_test": "risk.indicator_tests",
+    "tcal_test": "risk.indicator_tests",
     "synthetic": "synthetic",
 }
 

@@ -47,6 +47,9 @@ SCHEMA = 1
 #: Rows times classes up to which areas under curves get intervals.
 MOST_RANKED = 2_000_000
 
+#: Rows up to which metrics that order them are part of an assessment.
+MOST_ORDERED = 2_000_000
+
 #: Slices times classes up to which slices also get the metrics made class by class.
 MOST_CLASSES_OF_SLICES = 1000
 
@@ -203,8 +206,16 @@ def assess(x: Any, probabilities: Any = None, *, level: float = 0.05, by: Any = 
     if isinstance(by, str) and by not in ("predicted", "truth") and is_frame(x):
         by = frame_column(x, by)
     chosen = available(predictions)
-    whole = _exact(predictions, chosen)
     reasons = {name: why for name, metric in ALL.items() if (why := metric.missing(predictions))}
+    if len(predictions) > MOST_ORDERED:
+        slow = [name for name, metric in chosen.items() if not metric.additive]
+        reasons |= {
+            name: f"left out: it orders rows, which takes long for more than {MOST_ORDERED:,}; "
+            f"ask for it by itself with surefoot.{name}"
+            for name in slow
+        }
+        chosen = {name: metric for name, metric in chosen.items() if name not in slow}
+    whole = _exact(predictions, chosen)
     parts: list[tuple[Label, Tally, Predictions | None]] = []
     if by is not None:
         values = slicing_column(predictions, by)

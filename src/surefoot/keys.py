@@ -89,11 +89,21 @@ class Doubt:
         return "doubt"
 
 
-Key = Everything | Bins | ClassPair | Value | ClassScore | Doubt
+@dataclass(frozen=True)
+class Row:
+    """Each row by itself, in the order given. Its tables are as long as the data, so they are never kept."""
+
+    @property
+    def name(self) -> str:
+        return "row"
+
+
+Key = Row | Everything | Bins | ClassPair | Value | ClassScore | Doubt
 
 ALL_ROWS = Everything()
 CLASS_PAIR = ClassPair()
 CLASS_SCORE = ClassScore()
+EACH_ROW = Row()
 DOUBT_ITSELF = Doubt()
 CONFIDENCE_ITSELF = Value("confidence")
 

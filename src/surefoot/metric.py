@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from surefoot.engines.arrays import tally_arrays
 from surefoot.errors import MetricUnavailable, UndefinedMetricWarning
-from surefoot.keys import ClassPair, ClassScore, Value
+from surefoot.keys import ClassPair, ClassScore, Row, Value
 from surefoot.predictions import Predictions
 from surefoot.tallies import Tally, Term
 
@@ -46,13 +46,15 @@ class Metric:
     reference: str = "Martin-Maroto, Abderrahaman-Elena and de Polavieja, Beyond ECE (2026)"
     #: Whether it speaks of evidence: then a weight of 2 is not the same as two rows.
     inferential: bool = False
+    #: Whether unequal weights have a meaning for it.
+    takes_weights: bool = True
     #: For metrics of scores in cells: how far the value may be from that on the rows themselves.
     error: Callable[[Tally], float] | None = field(default=None, repr=False)
 
     @cached_property
     def additive(self) -> bool:
         """Whether a tally of bounded size holds all it needs, so that :meth:`of` exists."""
-        return not any(isinstance(term.key, Value) for term in self.terms)
+        return not any(isinstance(term.key, Value | Row) for term in self.terms)
 
     @cached_property
     def is_ranking(self) -> bool:
@@ -102,6 +104,8 @@ class Metric:
         """Why these predictions cannot give the metric, or an empty string."""
         if not isinstance(predictions, Predictions) and not self.additive:
             return f"{self.name} needs the rows themselves, which a lazy frame does not hand out; collect it first."
+        if not self.takes_weights and isinstance(predictions, Predictions) and not predictions.has_equal_weights:
+            return f"{self.name} counts rows, and unequal weights have no meaning for it; leave out sample_weight."
         if self.is_ranking and predictions.probabilities is None:
             return (
                 f"{self.name} ranks the scores of each class, and these predictions hold none; "

@@ -113,7 +113,7 @@ def test_sorting_is_right_for_any_codes(compiled: None) -> None:
 
 def test_eight_threads_at_once(compiled: None) -> None:
     p = made("classes")
-    expected = {name: metric(p) for name, metric in ALL.items()}
+    expected = {name: metric(p) for name, metric in ALL.items() if not metric.missing(p)}
     wrong: list[object] = []
 
     def work() -> None:

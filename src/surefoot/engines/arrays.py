@@ -20,7 +20,7 @@ from surefoot.engines.rankings import ClassScores
 from surefoot.engines.rows import BLOCK, COMPILE_FROM, OPERATIONS, RUN_FROM, columns, kernel_columns, types_of
 from surefoot.engines.threads import in_parallel, workers
 from surefoot.expressions import evaluate
-from surefoot.keys import HALF, Bins, ClassPair, ClassScore, Codes, Doubt, Everything, Key, Value, ordered_bits
+from surefoot.keys import HALF, Bins, ClassPair, ClassScore, Codes, Doubt, Everything, Key, Row, Value, ordered_bits
 from surefoot.predictions import Predictions
 from surefoot.tallies import Sums, Table, Tally, Term, program_of
 
@@ -52,10 +52,43 @@ def tally_arrays(predictions: Predictions, terms: Iterable[Term], *, exact: bool
         if isinstance(key, ClassScore):
             scores = ClassScores(predictions, group)
             tables[key.name] = scores if exact else scores.in_cells()
+        elif isinstance(key, Row):
+            tables[key.name] = _each_row(predictions, group)
+        elif isinstance(key, Value):
+            tables[key.name] = _sorted_rows(predictions, group)
         elif key.name not in tables:
             tables[key.name] = _table(predictions, key, group)
     speaks_of_classes = any(isinstance(key, ClassPair | ClassScore) for key in by_key)
     return Tally(tables, predictions.labels if speaks_of_classes else None, predictions.rounded)
+
+
+def _each_row(predictions: Predictions, terms: list[Term]) -> Table:
+    """What each row adds, not added up."""
+    values = _row_values(predictions, terms)
+    zeros = np.zeros(len(predictions))
+    totals = {term.name: Sums(value, zeros) for term, value in zip(terms, values, strict=True)}
+    return Table(np.arange(len(predictions)), totals)
+
+
+def _sorted_rows(predictions: Predictions, terms: list[Term]) -> Table:
+    """Totals under each distinct confidence: rows are sorted once, and neighbours added up."""
+    codes = ordered_bits(predictions.confidence_of(slice(None)))
+    order = np.argsort(codes, kind="stable")
+    codes = codes[order]
+    starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
+    zeros = np.zeros(len(starts))
+    totals = {}
+    for term, value in zip(terms, _row_values(predictions, terms), strict=True):
+        ordered = value[order]
+        totals[term.name] = Sums(np.add.reduceat(ordered, starts) if len(starts) < len(ordered) else ordered, zeros)
+    return Table(codes[starts], totals)
+
+
+def _row_values(predictions: Predictions, terms: list[Term]) -> list[npt.NDArray[np.float64]]:
+    steps = program_of(tuple(terms), is_weighted=predictions.is_weighted)
+    row = columns(predictions, slice(None))
+    with np.errstate(divide="ignore", over="ignore"):
+        return [np.broadcast_to(value, len(predictions)) for value in evaluate(steps, row.__getitem__, OPERATIONS)]
 
 
 # -- compiled --------------------------------------------------------------------------------------------------------
@@ -150,8 +183,6 @@ def _codes(predictions: Predictions, key: Key) -> tuple[Codes, Callable[[slice],
         return np.arange(key.size), lambda block: np.searchsorted(edges, column(block), side=side)
     if isinstance(key, Doubt):
         return _doubt_codes(predictions)
-    if isinstance(key, Value):
-        return _distinct(ordered_bits(predictions.confidence_of(slice(None))))
     assert isinstance(key, ClassPair)
     assert predictions.labels is not None
     count = len(predictions.labels)

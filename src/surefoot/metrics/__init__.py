@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from surefoot.metric import Metric
+from surefoot.metrics.adaptive import adaptive_ece_metric, eci_metric
 from surefoot.metrics.binned import ece_metric, equal_mass_ece_metric, mce_metric
 from surefoot.metrics.classwise import (
     CW_BALANCED_ACCURACY,
@@ -16,10 +17,16 @@ from surefoot.metrics.classwise import (
     CW_RECALL,
     CW_SPECIFICITY,
 )
+from surefoot.metrics.clinical import COX_INTERCEPT, COX_SLOPE, SPIEGELHALTER_Z, hosmer_lemeshow_metric
+from surefoot.metrics.cumulative import ECCE_MAD, ECCE_R
 from surefoot.metrics.entropic import ECD
+from surefoot.metrics.isotonic import MCALDIST
 from surefoot.metrics.proper import BRIER, LOG_LOSS
 from surefoot.metrics.ranking import AUC, AUC_GAIN, CW_AUC, CW_AVERAGE_PRECISION
+from surefoot.metrics.selective import cwsa_metric, cwsa_plus_metric
 from surefoot.metrics.size_ratio import CSR, CSR_SIGMA, CSR_Z, P_RISK
+from surefoot.metrics.smooth import SMOOTH_ECE, ls_ece_metric
+from surefoot.metrics.tested import TCAL, tce_metric
 from surefoot.metrics.weighted import ACCURACY, CW_ACCURACY, GAIN, MEAN_CONFIDENCE
 
 #: Every metric with its default parameters: engines, assessment, report and law tests follow from this list.
@@ -37,9 +44,24 @@ ALL: dict[str, Metric] = {
         ece_metric(),
         mce_metric(),
         equal_mass_ece_metric(),
+        adaptive_ece_metric(),
         BRIER,
         LOG_LOSS,
         ECD,
+        tce_metric(),
+        TCAL,
+        MCALDIST,
+        cwsa_metric(),
+        cwsa_plus_metric(),
+        ECCE_MAD,
+        ECCE_R,
+        ls_ece_metric(),
+        eci_metric(),
+        SMOOTH_ECE,
+        SPIEGELHALTER_Z,
+        hosmer_lemeshow_metric(),
+        COX_SLOPE,
+        COX_INTERCEPT,
         CW_PRECISION,
         CW_RECALL,
         CW_SPECIFICITY,

@@ -308,6 +308,12 @@ class Predictions:
         return np.ones(len(self)) if self._weight is None else self._weight
 
     @property
+    def has_equal_weights(self) -> bool:
+        """Whether all rows that count weigh the same."""
+        counting = self.weight[self.weight > 0] if self.is_weighted else self.weight[:0]
+        return not len(counting) or bool((counting == counting[0]).all())
+
+    @property
     def is_weighted(self) -> bool:
         return self._weight is not None
 

@@ -111,7 +111,7 @@ def upper_tail(rows: Rows, s: float) -> Tail:
 
 def _within(p: float) -> float:
     """A chance; what is smaller than any float is the smallest one, for it is not zero."""
-    return min(1.0, max(math.ulp(0.0), p))
+    return min(1.0, max(math.ulp(0.0), float(p)))
 
 
 def _log_none(rows: Rows) -> float:

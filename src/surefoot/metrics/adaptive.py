@@ -1,0 +1,200 @@
+"""Bins that follow the data: split at the mean, or at quantiles."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from surefoot.metric import Metric, Noted
+from surefoot.metrics.binned import check_bins
+from surefoot.metrics.by_confidence import NOTHING, TERMS, Levels, levels
+from surefoot.predictions import as_predictions
+from surefoot.tallies import Floats, Tally
+
+
+@cache
+def adaptive_ece_metric(min_size: int = 100) -> Metric:
+    """Expected calibration error over parts that are split at their mean while they hold this many rows."""
+
+    def formula(t: Tally) -> float | Noted:
+        at = levels(t)
+        if not len(at.weight):
+            return NOTHING
+        stated = at.weight * at.confidence
+        upto = [np.append(0.0, np.cumsum(x)) for x in (at.weight, at.rows, stated, at.gap)]
+        total, parts = 0.0, [(0, len(at.weight))]
+        while parts:
+            start, stop = parts.pop()
+            weight, rows, confidence, gap = (float(x[stop] - x[start]) for x in upto)
+            middle = start
+            if rows >= min_size:
+                # clipped: the mean of equal values may round past them
+                mean = min(max(confidence / weight, at.confidence[start]), at.confidence[stop - 1])
+                middle = start + int(np.searchsorted(at.confidence[start:stop], mean, side="left"))
+            if middle == start:
+                total += abs(gap)
+            else:
+                parts += [(start, middle), (middle, stop)]
+        return total / float(upto[0][-1])
+
+    return Metric(
+        "adaptive_ece",
+        TERMS,
+        formula,
+        title=f"Expected calibration error, parts split at their mean down to {min_size} rows",
+        notation=r"\sum_b \frac{|B_b|}{N} \bigl|\mathrm{acc}(B_b) - \mathrm{conf}(B_b)\bigr|",
+        ideal=0.0,
+        direction="lower",
+        range=(0.0, 1.0),
+        reference="Vaicenavicius, Widmann, Andersson, Lindsten, Roll and Schön, AISTATS (2019)",
+        inferential=True,
+    )
+
+
+@dataclass(frozen=True)
+class EciParts:
+    """ECI and its parts: 1 is calibrated; ``balance`` is positive if overconfidence outweighs underconfidence."""
+
+    eci: float
+    over: float
+    under: float
+    balance: float
+
+
+def _eci_parts(at: Levels, n_bins: int) -> EciParts:
+    distinct = len(at.confidence)
+    edges = at.confidence if distinct < n_bins else np.unique(_quantiles(at, n_bins))
+    bins = np.searchsorted(edges, at.confidence, side="right")
+    weight, confidence, correct = (np.bincount(bins, x) for x in (at.weight, at.weight * at.confidence, at.correct))
+    held = weight > 0
+    x, f, share = confidence[held] / weight[held], correct[held] / weight[held], weight[held] / weight.sum()
+    distance = np.abs(x - f) / np.maximum(x, 1 - x)
+
+    def mean(which: Any) -> float:
+        return float((share * distance)[which].sum() / share[which].sum()) if which.any() else math.nan
+
+    over, under = mean(f < x), mean(f > x)
+    balance = (0.0 if math.isnan(over) else over) - (0.0 if math.isnan(under) else under)
+    return EciParts(1 - float((share * distance).sum()), 1 - over, 1 - under, balance)
+
+
+def _quantiles(at: Levels, n_bins: int) -> Floats:
+    """Quantiles of the confidences of all rows, interpolated as NumPy does."""
+    upto = np.cumsum(at.rows)
+    position = np.linspace(0, 1, n_bins + 1) * (upto[-1] - 1)
+    below = np.floor(position)
+    low, high = (
+        at.confidence[np.minimum(np.searchsorted(upto, index, side="right"), len(upto) - 1)]
+        for index in (below, below + 1)
+    )
+    share = position - below
+    # from the nearer end
+    values: Floats = np.where(share < 0.5, low + (high - low) * share, high - (high - low) * (1 - share))
+    return values
+
+
+@cache
+def eci_metric(n_bins: int = 15) -> Metric:
+    """Estimated calibration index over this many quantile bins."""
+
+    def formula(t: Tally) -> float | Noted:
+        at = levels(t)
+        return _eci_parts(at, n_bins).eci if len(at.weight) else NOTHING
+
+    return Metric(
+        "eci",
+        TERMS,
+        formula,
+        title=f"Estimated calibration index, {n_bins} quantile bins",
+        notation=r"1 - \sum_b \frac{|B_b|}{N} \frac{|x_b - f_b|}{\max(x_b, 1 - x_b)}",
+        ideal=1.0,
+        direction="higher",
+        range=(0.0, 1.0),
+        reference="Famiglini, Campagner and Cabitza, ECAI (2023)",
+        inferential=True,
+    )
+
+
+def adaptive_ece(
+    y_true: Any,
+    y_pred: Any = None,
+    confidence: Any = None,
+    *,
+    min_size: int = 100,
+    sample_weight: Any = None,
+    floor: float | None = None,
+    doubt: Any = None,
+) -> float:
+    r"""Expected calibration error over parts of the data that are split at their mean confidence, again and again.
+
+    .. math:: \sum_b \frac{|B_b|}{N} \bigl|\mathrm{acc}(B_b) - \mathrm{conf}(B_b)\bigr|
+
+    A part with fewer than ``min_size`` rows is left; else those below its mean part from the others, unless one side is
+    empty. Lower is better. O(N log N); needs the rows. Arguments as :func:`ece`.
+
+    Examples
+    --------
+    >>> adaptive_ece([1, 1], [1, 0], [0.75, 0.25], min_size=2)
+    0.25
+    """
+    if isinstance(min_size, bool) or not isinstance(min_size, int) or min_size < 1:
+        raise ValueError(f"min_size is {min_size!r}; it should be a whole number of at least 1.")
+    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
+    return float(adaptive_ece_metric(min_size)(p))
+
+
+def eci(
+    y_true: Any,
+    y_pred: Any = None,
+    confidence: Any = None,
+    *,
+    n_bins: int = 15,
+    sample_weight: Any = None,
+    floor: float | None = None,
+    doubt: Any = None,
+) -> float:
+    r"""Estimated calibration index: 1 less the gaps of bins, each relative to the largest gap its confidence allows.
+
+    .. math:: 1 - \sum_b \frac{|B_b|}{N} \frac{|x_b - f_b|}{\max(x_b, 1 - x_b)}
+
+    x is the mean confidence of a bin, f its accuracy. 1 is calibrated: higher is better. Bins are cut at quantiles,
+    closed on the left, so the largest confidence has a bin of its own, as in CalFram's code; of fewer distinct
+    confidences than bins each has one. O(N log N); needs the rows. Its parts: :func:`eci_parts`. Arguments as
+    :func:`ece`.
+
+    Examples
+    --------
+    >>> eci([1, 1], [1, 0], [0.75, 0.25], n_bins=2)
+    0.6666666666666667
+    """
+    check_bins(n_bins)
+    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
+    return float(eci_metric(int(n_bins))(p))
+
+
+def eci_parts(
+    y_true: Any,
+    y_pred: Any = None,
+    confidence: Any = None,
+    *,
+    n_bins: int = 15,
+    sample_weight: Any = None,
+    floor: float | None = None,
+    doubt: Any = None,
+) -> EciParts:
+    """ECI with its parts over bins that are overconfident and over bins that are underconfident, nan if there are none.
+
+    Examples
+    --------
+    >>> eci_parts([1, 1], [1, 0], [0.75, 0.25], n_bins=2).balance
+    0.0
+    """
+    check_bins(n_bins)
+    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
+    from surefoot.engines.arrays import tally_arrays
+
+    return _eci_parts(levels(tally_arrays(p, TERMS)), int(n_bins))

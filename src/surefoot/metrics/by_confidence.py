@@ -1,0 +1,39 @@
+"""What many indicators start from: how often rows of each confidence are correct."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from surefoot.keys import CONFIDENCE_ITSELF, from_ordered_bits
+from surefoot.metric import undefined
+from surefoot.tallies import Floats, Tally, Term
+
+WEIGHT_AT = Term("weight by confidence", lambda row: row.weight, CONFIDENCE_ITSELF)
+ROWS_AT = Term("rows by confidence", lambda row: row.one * (row.weight > 0), CONFIDENCE_ITSELF)
+CORRECT_AT = Term("correct by confidence", lambda row: row.weight * row.correct, CONFIDENCE_ITSELF)
+
+TERMS = (WEIGHT_AT, ROWS_AT, CORRECT_AT)
+
+NOTHING = undefined("no row counts")
+
+
+class Levels(NamedTuple):
+    """The distinct confidences, rising, with their weight, how many rows they are, and the weight that is correct."""
+
+    confidence: Floats
+    weight: Floats
+    rows: Floats
+    correct: Floats
+
+    @property
+    def gap(self) -> Floats:
+        """How much weight is correct beyond what the confidence says."""
+        return self.correct - self.weight * self.confidence
+
+
+def levels(t: Tally) -> Levels:
+    """The confidences that some weight stands behind."""
+    table = t.table(CONFIDENCE_ITSELF)
+    weight, rows, correct = (table.totals[term.name].value for term in TERMS)
+    held = weight > 0
+    return Levels(from_ordered_bits(table.codes)[held], weight[held], rows[held], correct[held])

@@ -1,0 +1,251 @@
+"""What clinicians ask for first: Spiegelhalter's z, Hosmer and Lemeshow's chi squared, Cox's slope and intercept."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from surefoot.metric import Metric, Noted, undefined
+from surefoot.metrics.by_confidence import NOTHING, TERMS, levels
+from surefoot.predictions import as_predictions
+from surefoot.tallies import Floats, Tally, Term
+
+LEAN = Term("lean of mistakes", lambda row: row.weight * (row.correct - row.confidence) * (row.doubt - row.confidence))
+LEAN_VARIANCE = Term(
+    "variance of lean by squared weight",
+    lambda row: row.weight**2 * (row.doubt - row.confidence) ** 2 * row.confidence * row.doubt,
+)
+
+
+def _spiegelhalter(t: Tally) -> float | Noted:
+    if not t[LEAN_VARIANCE]:
+        return undefined("every confidence is 0, 1/2 or 1: Brier's score cannot vary")
+    return t[LEAN] / math.sqrt(t[LEAN_VARIANCE])
+
+
+SPIEGELHALTER_Z = Metric(
+    "spiegelhalter_z",
+    (LEAN, LEAN_VARIANCE),
+    _spiegelhalter,
+    title="Spiegelhalter's z",
+    notation=r"\frac{\sum_i (y_i - c_i)(1 - 2 c_i)}{\sqrt{\sum_i (1 - 2 c_i)^2 c_i (1 - c_i)}}",
+    ideal=0.0,
+    direction="nearest",
+    reference="Spiegelhalter, Statistics in Medicine (1986)",
+    inferential=True,
+)
+
+
+@cache
+def hosmer_lemeshow_metric(n_groups: int = 10) -> Metric:
+    """Hosmer and Lemeshow's chi squared over this many groups of equal size."""
+
+    def formula(t: Tally) -> float | Noted:
+        at = levels(t)
+        if not len(at.weight):
+            return NOTHING
+        upto = np.cumsum(at.rows)
+        # the group of the last row of each confidence: rows of equal confidence stay together
+        group = np.ceil(upto * n_groups / upto[-1] - 1e-9).astype(np.intp)
+        # a row of mean weight is one row: the size of chi squared is that of so many
+        unit = at.weight.sum() / at.rows.sum()
+        rows, stated, seen = (np.bincount(group, x / unit) for x in (at.weight, at.weight * at.confidence, at.correct))
+        rows, stated, seen = rows[rows > 0], stated[rows > 0], seen[rows > 0]
+        spread = stated * (1 - stated / rows)
+        if ((spread <= 0) & (np.abs(seen - stated) > 1e-12 * rows)).any():
+            return math.inf
+        held = spread > 0
+        return float(((seen - stated)[held] ** 2 / spread[held]).sum())
+
+    return Metric(
+        "hosmer_lemeshow",
+        TERMS,
+        formula,
+        title=f"Hosmer and Lemeshow's chi squared, {n_groups} groups",
+        notation=r"\sum_g \frac{(O_g - E_g)^2}{E_g (1 - E_g / n_g)}",
+        ideal=0.0,
+        direction="lower",
+        range=(0.0, math.inf),
+        reference="Hosmer and Lemeshow, Communications in Statistics (1980)",
+        inferential=True,
+    )
+
+
+def _cox(t: Tally) -> tuple[float, float] | Noted:
+    """Intercept and slope of the logistic regression of correctness on the log-odds of confidence."""
+    at = levels(t)
+    inside = (at.confidence > 0) & (at.confidence < 1)
+    x = np.log(at.confidence[inside]) - np.log1p(-at.confidence[inside])
+    weight, correct = at.weight[inside], at.correct[inside]
+    if len(x) < 2:
+        return undefined("it takes two different confidences between 0 and 1")
+    if not correct.any() or (correct == weight).all():
+        return undefined("all rows are correct, or all are wrong: no line fits best")
+    right, wrong = x[correct > 0], x[correct < weight]
+    if right.min() >= wrong.max() or wrong.min() >= right.max():
+        return undefined("confidence separates correct rows from wrong ones: the slope has no bound")
+    line = np.array([0.0, 1.0])
+    design = np.stack([np.ones(len(x)), x])
+
+    def likelihood(line: Floats) -> float:
+        z = line[0] + line[1] * x
+        return float((correct * z - weight * np.logaddexp(0.0, z)).sum())
+
+    for _ in range(100):
+        p = 1 / (1 + np.exp(-np.clip(line[0] + line[1] * x, -700, 700)))
+        gradient = (design * (correct - weight * p)).sum(axis=1)
+        hessian = (design[:, None] * design * (weight * p * (1 - p))).sum(axis=2)
+        step = np.linalg.lstsq(hessian, gradient, rcond=None)[0]
+        # Newton's step, halved until it does not lead down
+        while likelihood(line + step) < likelihood(line) - 1e-9 and np.abs(step).max() > 1e-12:
+            step = step / 2
+        line = line + step
+        if np.abs(step).max() <= 1e-12 * max(1.0, float(np.abs(line).max())):
+            break
+    return float(line[0]), float(line[1])
+
+
+def _remembered(t: Tally) -> tuple[float, float] | Noted:
+    found: tuple[float, float] | Noted = t.remember("cox line", lambda: _cox(t))
+    return found
+
+
+def _slope(t: Tally) -> float | Noted:
+    found = _remembered(t)
+    return found if isinstance(found, Noted) else found[1]
+
+
+def _intercept(t: Tally) -> float | Noted:
+    found = _remembered(t)
+    return found if isinstance(found, Noted) else found[0]
+
+
+_COX = "Cox, Biometrika (1958)"
+COX_SLOPE = Metric(
+    "cox_slope",
+    TERMS,
+    _slope,
+    title="Cox's calibration slope",
+    notation=r"b \text{ of } \mathrm{logit}\, P(y = 1) = a + b\, \mathrm{logit}\, c",
+    ideal=1.0,
+    direction="nearest",
+    reference=_COX,
+)
+COX_INTERCEPT = Metric(
+    "cox_intercept",
+    TERMS,
+    _intercept,
+    title="Cox's calibration intercept",
+    notation=r"a \text{ of } \mathrm{logit}\, P(y = 1) = a + b\, \mathrm{logit}\, c",
+    ideal=0.0,
+    direction="nearest",
+    reference=_COX,
+)
+
+
+def spiegelhalter_z(
+    y_true: Any,
+    y_pred: Any = None,
+    confidence: Any = None,
+    *,
+    sample_weight: Any = None,
+    floor: float | None = None,
+    doubt: Any = None,
+) -> float:
+    r"""How far Brier's score lies from what calibration would make it, in standard deviations.
+
+    .. math:: z = \frac{\sum_i (y_i - c_i)(1 - 2 c_i)}{\sqrt{\sum_i (1 - 2 c_i)^2 c_i (1 - c_i)}}
+
+    Positive when mistakes are surer than they should be, for confidences above 1/2; beyond ±1.96 once in twenty
+    calibrated models. Sees rows near 0 and 1 little more than others. nan with a warning if every confidence is 0, 1/2
+    or 1. O(N), additive. Arguments as :func:`ece`.
+
+    Examples
+    --------
+    >>> round(spiegelhalter_z([1, 1, 1], [1, 1, 0], [0.9, 0.9, 0.9]), 4)
+    1.3472
+    """
+    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
+    return float(SPIEGELHALTER_Z(p))
+
+
+def hosmer_lemeshow(
+    y_true: Any,
+    y_pred: Any = None,
+    confidence: Any = None,
+    *,
+    n_groups: int = 10,
+    sample_weight: Any = None,
+    floor: float | None = None,
+    doubt: Any = None,
+) -> float:
+    r"""Chi squared of correct rows seen against stated, over groups of equal size in order of confidence.
+
+    .. math:: \sum_g \frac{(O_g - E_g)^2}{E_g (1 - E_g / n_g)}
+
+    Compare with chi squared of ``n_groups`` degrees of freedom (two fewer for a model fitted to these very rows). Rows
+    of equal confidence stay together, in the group of the last. Infinite if a group without doubt has a mistake, or
+    one without confidence a correct row. O(N log N); needs the rows. Arguments as :func:`ece`.
+
+    Examples
+    --------
+    >>> hosmer_lemeshow([1, 1, 1, 1], [1, 1, 0, 1], [0.5, 0.5, 0.75, 0.75], n_groups=2)
+    2.6666666666666665
+    """
+    if isinstance(n_groups, bool) or not isinstance(n_groups, int | np.integer) or n_groups < 1:
+        raise ValueError(f"n_groups is {n_groups!r}; it should be a whole number, at least 1.")
+    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
+    return float(hosmer_lemeshow_metric(int(n_groups))(p))
+
+
+def cox_slope(
+    y_true: Any,
+    y_pred: Any = None,
+    confidence: Any = None,
+    *,
+    sample_weight: Any = None,
+    floor: float | None = None,
+    doubt: Any = None,
+) -> float:
+    r"""The slope of correctness on the log-odds of confidence.
+
+    .. math:: \mathrm{logit}\, P(y = 1) = a + b\, \mathrm{logit}\, c
+
+    1 under calibration; below 1 confidences are too extreme, above 1 too timid. By maximum likelihood over the rows
+    with confidence between 0 and 1; nan with a warning where no line fits best (all correct, all wrong, one confidence,
+    correct and wrong rows separated). O(N log N); needs the rows. Arguments as :func:`ece`.
+
+    Examples
+    --------
+    >>> round(cox_slope([1] * 8, [1, 1, 1, 0, 1, 0, 0, 0], [0.9, 0.9, 0.9, 0.9, 0.1, 0.1, 0.1, 0.1]), 3)
+    0.5
+    """
+    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
+    return float(COX_SLOPE(p))
+
+
+def cox_intercept(
+    y_true: Any,
+    y_pred: Any = None,
+    confidence: Any = None,
+    *,
+    sample_weight: Any = None,
+    floor: float | None = None,
+    doubt: Any = None,
+) -> float:
+    r"""The intercept of correctness on the log-odds of confidence, as :func:`cox_slope`.
+
+    .. math:: \mathrm{logit}\, P(y = 1) = a + b\, \mathrm{logit}\, c
+
+    0 under calibration; below 0 accuracy falls short of confidence at even odds.
+
+    Examples
+    --------
+    >>> abs(round(cox_intercept([1] * 8, [1, 1, 1, 0, 1, 0, 0, 0], [0.9] * 4 + [0.1] * 4), 3))
+    0.0
+    """
+    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
+    return float(COX_INTERCEPT(p))

@@ -1,0 +1,60 @@
+"""The distance from confidence to its isotonic fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from surefoot.metric import Metric, Noted
+from surefoot.metrics.by_confidence import NOTHING, TERMS, levels
+from surefoot.predictions import as_predictions
+from surefoot.tallies import Tally
+
+
+def _mcaldist(t: Tally) -> float | Noted:
+    from scipy.optimize import isotonic_regression
+
+    at = levels(t)
+    if not len(at.weight):
+        return NOTHING
+    fit = isotonic_regression(at.correct / at.weight, weights=at.weight).x
+    return float((at.weight * np.abs(at.confidence - fit)).sum() / at.weight.sum())
+
+
+MCALDIST = Metric(
+    "mcaldist",
+    TERMS,
+    _mcaldist,
+    title="Mean distance to calibration",
+    notation=r"\frac1N \sum_i |c_i - g(c_i)|",
+    ideal=0.0,
+    direction="lower",
+    range=(0.0, 1.0),
+    reference="after Qiao and Zheng, COLT (2024)",
+)
+
+
+def mcaldist(
+    y_true: Any,
+    y_pred: Any = None,
+    confidence: Any = None,
+    *,
+    sample_weight: Any = None,
+    floor: float | None = None,
+    doubt: Any = None,
+) -> float:
+    r"""The mean distance from confidence to its isotonic fit, a calibrated prediction made of the same rows.
+
+    .. math:: \frac1N \sum_i |c_i - g(c_i)|, \quad g \text{ the least-squares rising fit of correctness}
+
+    An upper bound of the distance to calibration, and at least |mean confidence - accuracy|. Lower is better. Rows of
+    equal confidence are averaged first, so order does not matter. O(N log N); needs the rows. Arguments as :func:`ece`.
+
+    Examples
+    --------
+    >>> mcaldist([1, 1], [1, 0], [0.75, 0.25])
+    0.25
+    """
+    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
+    return float(MCALDIST(p))

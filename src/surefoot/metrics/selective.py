@@ -1,0 +1,120 @@
+"""Confidence-weighted selective accuracy: what confident predictions earn, less what confident mistakes cost."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from surefoot.metric import Metric, Noted, undefined
+from surefoot.predictions import as_predictions
+from surefoot.tallies import Tally, Term
+
+_REFERENCE = "Shahnazari et al., arXiv 2505.18622 (2025)"
+
+
+def _terms(threshold: float) -> tuple[Term, Term, Term]:
+    def accepted(row: Any) -> Any:
+        return row.weight * ((row.confidence > threshold) + (row.confidence == threshold))
+
+    at = f"confidence from {threshold!r}"
+    return (
+        Term(f"weight with {at}", accepted),
+        Term(f"margin of correct rows, {at}", lambda row: accepted(row) * row.correct * (row.confidence - threshold)),
+        Term(f"margin of wrong rows, {at}", lambda row: accepted(row) * row.wrong * (row.confidence - threshold)),
+    )
+
+
+def _metric(name: str, threshold: float, title: str, notation: str, least: float, *, counts_wrong: bool) -> Metric:
+    weight, right, wrong = terms = _terms(threshold)
+
+    def formula(t: Tally) -> float | Noted:
+        if not t[weight]:
+            return undefined(f"no confidence reaches {threshold}, so nothing is accepted")
+        return (t[right] - counts_wrong * t[wrong]) / (1 - threshold) / t[weight]
+
+    return Metric(
+        name,
+        terms,
+        formula,
+        title=title,
+        notation=notation,
+        ideal=1.0,
+        direction="higher",
+        range=(least, 1.0),
+        reference=_REFERENCE,
+    )
+
+
+@cache
+def cwsa_metric(threshold: float = 0.5) -> Metric:
+    """CWSA over the rows whose confidence reaches the threshold."""
+    notation = r"\frac{1}{|S|} \sum_{i \in S} \frac{c_i - \tau}{1 - \tau} (2 y_i - 1)"
+    return _metric("cwsa", threshold, "Confidence-weighted selective accuracy", notation, -1.0, counts_wrong=True)
+
+
+@cache
+def cwsa_plus_metric(threshold: float = 0.5) -> Metric:
+    """CWSA+ over the rows whose confidence reaches the threshold."""
+    notation = r"\frac{1}{|S|} \sum_{i \in S} \frac{c_i - \tau}{1 - \tau} y_i"
+    return _metric(
+        "cwsa_plus", threshold, "Confidence-weighted selective accuracy, gains only", notation, 0.0, counts_wrong=False
+    )
+
+
+def check_threshold(threshold: Any) -> float:
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold < 1:
+        raise ValueError(f"threshold is {threshold!r}; it should be a number from 0 to below 1, such as 0.5.")
+    return float(threshold)
+
+
+def cwsa(
+    y_true: Any,
+    y_pred: Any = None,
+    confidence: Any = None,
+    *,
+    threshold: float = 0.5,
+    sample_weight: Any = None,
+    floor: float | None = None,
+    doubt: Any = None,
+) -> float:
+    r"""What accepted predictions are worth: confident ones count more, and mistakes count against.
+
+    .. math:: \mathrm{CWSA} = \frac{1}{|S|} \sum_{i \in S} \frac{c_i - \tau}{1 - \tau} (2 y_i - 1),
+              \quad S = \{i : c_i \ge \tau\}
+
+    From -1 to 1, higher is better; a row at the threshold itself counts 0. Averaged over accepted rows, as in the
+    article (its code averages over all). Nothing accepted: nan with a warning. O(N), additive. Arguments as
+    :func:`ece`.
+
+    Examples
+    --------
+    >>> cwsa([1, 1], [1, 0], [1.0, 0.75])
+    0.25
+    """
+    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
+    return float(cwsa_metric(check_threshold(threshold))(p))
+
+
+def cwsa_plus(
+    y_true: Any,
+    y_pred: Any = None,
+    confidence: Any = None,
+    *,
+    threshold: float = 0.5,
+    sample_weight: Any = None,
+    floor: float | None = None,
+    doubt: Any = None,
+) -> float:
+    r"""As :func:`cwsa`, but mistakes count 0 instead of against.
+
+    .. math:: \frac{1}{|S|} \sum_{i \in S} \frac{c_i - \tau}{1 - \tau} y_i
+
+    From 0 to 1, higher is better. Blind to how sure mistakes are.
+
+    Examples
+    --------
+    >>> cwsa_plus([1, 1], [1, 0], [1.0, 0.75])
+    0.5
+    """
+    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
+    return float(cwsa_plus_metric(check_threshold(threshold))(p))

@@ -1,0 +1,180 @@
+"""Calibration error without bins: correctness smoothed by a kernel, on the scale of log-odds or of confidence."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from surefoot.metric import Metric, Noted
+from surefoot.metrics.by_confidence import NOTHING, TERMS, Levels, levels
+from surefoot.predictions import as_predictions
+from surefoot.tallies import Floats, Tally
+
+#: The paper's clip: log-odds beyond are not told apart.
+_CLIP = 1e-8
+#: Steps of the grid in a bandwidth, and bandwidths beyond which a kernel is 0.
+_STEPS, _REACH = 200, 8.5
+#: Steps of the grid on [0, 1].
+_CELLS = 1 << 15
+
+
+@cache
+def ls_ece_metric(bandwidth: float = 1 / 15) -> Metric:
+    """Logit-smoothed calibration error with a normal kernel of this bandwidth."""
+
+    def formula(t: Tally) -> float | Noted:
+        at = levels(t)
+        if not len(at.weight):
+            return NOTHING
+        grid, density, correct = _smoothed(at, bandwidth)
+        return float(np.abs(correct - density / (1 + np.exp(-grid))).sum()) * bandwidth / _STEPS
+
+    return Metric(
+        "ls_ece",
+        TERMS,
+        formula,
+        title=f"Logit-smoothed calibration error, bandwidth {bandwidth:.3g}",
+        notation=r"\int \Bigl| \frac1N \sum_i K_s(t - z_i) (y_i - \sigma(t)) \Bigr| \, dt",
+        ideal=0.0,
+        direction="lower",
+        range=(0.0, 1.0),
+        reference="Chidambaram, Lee, McSwiggen and Rezchikov, NeurIPS (2024)",
+    )
+
+
+def _smoothed(at: Levels, bandwidth: float) -> tuple[Floats, Floats, Floats]:
+    """A grid of log-odds, the density of rows there, and of correct ones."""
+    from scipy.signal import oaconvolve
+
+    confidence = np.clip(at.confidence, _CLIP, 1 - _CLIP)
+    odds = np.log(confidence) - np.log1p(-confidence)
+    step = bandwidth / _STEPS
+    margin = math.ceil(_REACH * _STEPS)
+    first = math.floor(odds[0] / step) - margin
+    place = odds / step - first
+    below = np.floor(place).astype(np.intp)
+    share = place - below
+    size = int(below[-1]) + margin + 2
+    reach = np.arange(-margin, margin + 1) / _STEPS
+    kernel = np.exp(-(reach**2) / 2) / math.sqrt(2 * math.pi) / bandwidth
+    spread = []
+    for mass in (at.weight, at.correct):
+        # between the two neighbours on the grid, so that means stay
+        binned = np.bincount(below, mass * (1 - share), size) + np.bincount(below + 1, mass * share, size)
+        spread.append(oaconvolve(binned / at.weight.sum(), kernel, mode="same"))
+    return (np.arange(size) + first) * step, spread[0], spread[1]
+
+
+def _smooth_ece(t: Tally) -> float | Noted:
+    """The bandwidth at which the smoothed error is the bandwidth itself."""
+    from scipy.fft import dct, idct
+    from scipy.optimize import brentq
+
+    at = levels(t)
+    if not len(at.weight):
+        return NOTHING
+    place = at.confidence * _CELLS
+    below = np.minimum(np.floor(place).astype(np.intp), _CELLS - 1)
+    share = place - below
+    gap = at.gap / at.weight.sum()
+    # end points stand for themselves and their mirror images, so what falls there counts double
+    binned = np.bincount(below, gap * (1 - share), _CELLS + 1) + np.bincount(below + 1, gap * share, _CELLS + 1)
+    binned[[0, -1]] *= 2
+    waves = dct(binned, type=1)
+    frequency = np.pi * np.arange(_CELLS + 1)
+    # undo the blur that sharing between neighbours makes
+    waves /= np.sinc(np.arange(_CELLS + 1) / (2 * _CELLS)) ** 2
+
+    def error(bandwidth: float) -> float:
+        smooth = np.abs(idct(waves * np.exp(-((bandwidth * frequency) ** 2) / 2), type=1))
+        return float(smooth.sum() - (smooth[0] + smooth[-1]) / 2)
+
+    if error(_LEAST) <= _LEAST:
+        return error(_LEAST)
+    return float(brentq(lambda bandwidth: error(bandwidth) - bandwidth, _LEAST, 1.0, xtol=1e-12))
+
+
+#: The least bandwidth, four steps of the grid.
+_LEAST = 4 / _CELLS
+
+SMOOTH_ECE = Metric(
+    "smooth_ece",
+    TERMS,
+    _smooth_ece,
+    title="Smooth calibration error",
+    notation=r"\sigma = \int_0^1 \Bigl| \frac1N \sum_i K_\sigma(t, c_i) (y_i - c_i) \Bigr| \, dt",
+    ideal=0.0,
+    direction="lower",
+    range=(0.0, 1.0),
+    reference="Błasiok and Nakkiran, ICLR (2024)",
+)
+
+
+def ls_ece(
+    y_true: Any,
+    y_pred: Any = None,
+    confidence: Any = None,
+    *,
+    bandwidth: float = 1 / 15,
+    rng: np.random.Generator | None = None,
+    draws: int = 10_000,
+    sample_weight: Any = None,
+    floor: float | None = None,
+    doubt: Any = None,
+) -> float:
+    r"""The mean gap between accuracy and confidence after log-odds z are blurred by normal noise.
+
+    .. math:: \int \Bigl| \frac1N \sum_i K_s(t - z_i) (y_i - \sigma(t)) \Bigr| \, dt
+
+    By quadrature; with ``rng`` by ``draws`` draws of t, as its authors do. Lower is better; depends on ``bandwidth``
+    less than ECE does on bins. Confidences are clipped to [1e-8, 1 - 1e-8]. O(N log N); needs the rows. Arguments as
+    :func:`ece`.
+
+    Examples
+    --------
+    >>> round(ls_ece([1, 1], [1, 0], [0.75, 0.75]), 3)
+    0.25
+    """
+    if isinstance(bandwidth, bool) or not isinstance(bandwidth, int | float) or not 0.001 <= bandwidth <= 100:
+        raise ValueError(f"bandwidth is {bandwidth!r}; it should be a number from 0.001 to 100.")
+    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
+    if rng is None:
+        return float(ls_ece_metric(float(bandwidth))(p))
+    from surefoot.engines.arrays import tally_arrays
+
+    at = levels(tally_arrays(p, TERMS))
+    grid, density, correct = _smoothed(at, float(bandwidth))
+    clipped = np.clip(at.confidence, _CLIP, 1 - _CLIP)
+    odds = np.log(clipped) - np.log1p(-clipped)
+    t = rng.choice(odds, draws, p=at.weight / at.weight.sum()) + bandwidth * rng.standard_normal(draws)
+    t = np.clip(t, grid[0] + 0.5 * bandwidth, grid[-1] - 0.5 * bandwidth)
+    fit = np.interp(t, grid, correct) / np.interp(t, grid, density)
+    return float(np.abs(fit - 1 / (1 + np.exp(-t))).mean())
+
+
+def smooth_ece(
+    y_true: Any,
+    y_pred: Any = None,
+    confidence: Any = None,
+    *,
+    sample_weight: Any = None,
+    floor: float | None = None,
+    doubt: Any = None,
+) -> float:
+    r"""The gap between accuracy and confidence, smoothed by a kernel whose bandwidth is that gap itself.
+
+    .. math:: \sigma = \int_0^1 \Bigl| \frac1N \sum_i K_\sigma(t, c_i) (y_i - c_i) \Bigr| \, dt
+
+    K is the normal kernel, reflected at 0 and 1. No bins and nothing to choose, and within constant factors of the
+    distance to calibration. Lower is better. O(N log N); needs the rows. Arguments as :func:`ece`.
+
+    Examples
+    --------
+    >>> round(smooth_ece([1, 1], [1, 0], [0.75, 0.75]), 4)
+    0.25
+    """
+    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
+    return float(SMOOTH_ECE(p))

@@ -1,0 +1,252 @@
+"""Indicators made of tests: TCE, the share of confidences that their bin contradicts, and T-Cal's debiased error."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from surefoot.keys import EACH_ROW
+from surefoot.metric import Metric, Noted, undefined
+from surefoot.metrics.by_confidence import NOTHING, TERMS, Levels, levels
+from surefoot.predictions import as_predictions
+from surefoot.tallies import Floats, Tally, Term
+
+ROW_WEIGHT = Term("weight of the row", lambda row: row.weight, EACH_ROW)
+ROW_CONFIDENCE = Term("confidence of the row", lambda row: row.one * row.confidence, EACH_ROW)
+ROW_CORRECT = Term("correctness of the row", lambda row: row.one * row.correct, EACH_ROW)
+
+
+# -- TCE -------------------------------------------------------------------------------------------------------------
+
+
+@cache
+def tce_metric(alpha: float = 0.05, n_min: int | None = None, n_max: int | None = None) -> Metric:
+    """Test-based calibration error with bins of at least ``n_min`` and at most ``n_max`` rows where that can be."""
+
+    def formula(t: Tally) -> float | Noted:
+        table = t.table(EACH_ROW)
+        weight, confidence, correct = (
+            table.totals[term.name].high for term in (ROW_WEIGHT, ROW_CONFIDENCE, ROW_CORRECT)
+        )
+        confidence, correct = confidence[weight > 0], correct[weight > 0]
+        rows = len(confidence)
+        if not rows:
+            return NOTHING
+        least, most = rows // 20 if n_min is None else n_min, rows // 5 if n_max is None else n_max
+        if rows <= least:
+            return undefined(f"{rows} rows make no bin of more than n_min = {least}")
+        order = np.argsort(confidence, kind="stable")
+        sizes, hits = pooled(correct[order], least, most)
+        # each confidence once for each bin: rows that share both share the test
+        bins = np.repeat(np.arange(len(sizes)), sizes)
+        ordered = confidence[order]
+        starts = np.flatnonzero(np.append(True, (ordered[1:] != ordered[:-1]) | (bins[1:] != bins[:-1])))
+        counts = np.diff(np.append(starts, rows))
+        p = binomial_p_values(hits[bins[starts]], sizes[bins[starts]], ordered[starts])
+        return 100 * float(counts[p <= alpha].sum()) / rows
+
+    return Metric(
+        "tce",
+        (ROW_WEIGHT, ROW_CONFIDENCE, ROW_CORRECT),
+        formula,
+        title="Test-based calibration error, percent",
+        notation=r"\frac{100}{N} \sum_b \#\{i \in b : p(k_b, n_b; c_i) \le \alpha\}",
+        ideal=0.0,
+        direction="lower",
+        range=(0.0, 100.0),
+        reference="Matsubara, Tax, Mudd and Guy, NeurIPS (2023)",
+        inferential=True,
+        takes_weights=False,
+    )
+
+
+def pooled(correct: Floats, least: int, most: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Adjacent violators pooled into blocks between two sizes: how many rows each holds, and how many correct."""
+    outcomes = correct.astype(np.int64).tolist()
+    head = outcomes[: len(outcomes) - least]
+    sizes: list[int] = []
+    hits: list[int] = []
+    for outcome in head:
+        size, hit = 1, outcome
+        while sizes:
+            together = sizes[-1] + size
+            # means compared as fractions, so that equal ones are equal
+            if together <= least or (together <= most and hits[-1] * size >= hit * sizes[-1]):
+                size, hit = together, hits.pop() + hit
+                sizes.pop()
+            else:
+                break
+        sizes.append(size)
+        hits.append(hit)
+    if least:
+        # the last rows come as one block, and always join the one before
+        sizes[-1] += least
+        hits[-1] += sum(outcomes[len(outcomes) - least :])
+    return np.array(sizes), np.array(hits)
+
+
+def binomial_p_values(hits: Any, rows: Any, chance: Floats) -> Floats:
+    """Exact two-sided p-values, as :func:`scipy.stats.binomtest` has them, many at once."""
+    from scipy.special import gammaln
+    from scipy.stats import binom
+
+    hits, rows = np.asarray(hits, dtype=np.int64), np.asarray(rows, dtype=np.int64)
+    factorials = gammaln(np.arange(int(rows.max()) + 2) + 1.0)
+    p_values = np.where((chance == 0) & (hits > 0) | (chance == 1) & (hits < rows), 0.0, 1.0)
+    inside = (chance > 0) & (chance < 1)
+    for side in (-1, 1):
+        # those seen less often than stated, then those seen more often
+        which = np.flatnonzero(inside & (np.sign(hits - chance * rows) == side))
+        k, n, p = hits[which], rows[which], chance[which]
+        log_p, log_q = np.log(p), np.log1p(-p)
+
+        def log_mass(j: Any, n: Any = n, log_p: Any = log_p, log_q: Any = log_q) -> Floats:
+            likely: Floats = factorials[n] - factorials[j] - factorials[n - j] + j * log_p + (n - j) * log_q
+            return likely
+
+        bound = log_mass(k) + 1e-7
+        # beyond the mean, outcomes grow less likely: the first that is no more likely than the one seen
+        if side == -1:
+            low, high = np.ceil(p * n).astype(np.int64), n + 1
+            while (low < high).any():
+                middle = (low + high) // 2
+                rare = log_mass(np.minimum(middle, n)) <= bound
+                low, high = np.where(rare | (low >= high), low, middle + 1), np.where(rare, middle, high)
+            p_values[which] = binom.cdf(k, n, p) + binom.sf(low - 1, n, p)
+        else:
+            low, high = np.full(len(k), -1), np.floor(p * n).astype(np.int64)
+            while (low < high).any():
+                middle = (low + high + 1) // 2
+                rare = log_mass(np.maximum(middle, 0)) <= bound
+                low, high = np.where(rare, middle, low), np.where(rare | (low >= high), high, middle - 1)
+            p_values[which] = binom.cdf(low, n, p) + binom.sf(k - 1, n, p)
+    return np.minimum(p_values, 1.0)
+
+
+def tce(
+    y_true: Any,
+    y_pred: Any = None,
+    confidence: Any = None,
+    *,
+    alpha: float = 0.05,
+    n_min: int | None = None,
+    n_max: int | None = None,
+    sample_weight: Any = None,
+    floor: float | None = None,
+    doubt: Any = None,
+) -> float:
+    r"""The percentage of confidences that a binomial test rejects, given the outcomes of their bin.
+
+    .. math:: \frac{100}{N} \sum_b \#\{i \in b : p(k_b, n_b; c_i) \le \alpha\}
+
+    Bins come from pooling adjacent violators into blocks of ``n_min`` to ``n_max`` rows (by default a twentieth and a
+    fifth of all, as in its authors' studies; the last block may be larger). Lower is better; it grows with N, for a bin
+    of spread-out confidences contradicts some of them even under calibration. Rows of equal confidence are taken in the
+    order given (a stable sort), and that order matters. nan with a warning if there are no more than ``n_min`` rows;
+    unequal weights are refused. O(N log N); needs the rows. Arguments as :func:`ece`.
+
+    Examples
+    --------
+    >>> tce([1] * 40, [0] * 40, [0.9] * 40)
+    100.0
+    """
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha is {alpha!r}; it should be between 0 and 1, such as 0.05.")
+    for name, value in (("n_min", n_min), ("n_max", n_max)):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+            raise ValueError(f"{name} is {value!r}; it should be a whole number of rows.")
+    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
+    return float(tce_metric(alpha, n_min, n_max)(p))
+
+
+# -- T-Cal -----------------------------------------------------------------------------------------------------------
+
+
+def tcal_levels(rows: float) -> int:
+    """How many dyadic levels the adaptive test looks at."""
+    return int(2 * math.log2(rows / math.sqrt(math.log(rows)))) if rows > 1 else 0
+
+
+def tcal_statistics(at: Levels, n_levels: int) -> tuple[Floats, Floats, Floats]:
+    """At each level the debiased squared error, and its standard deviation and skewness under calibration."""
+    rows = float(at.rows.sum())
+    wrong = at.rows - at.correct
+    residual = wrong * at.confidence - at.correct * (1 - at.confidence)
+    squares = wrong * at.confidence**2 + at.correct * (1 - at.confidence) ** 2
+    variance = at.rows * at.confidence * (1 - at.confidence)
+    pairs = at.rows * (at.confidence * (1 - at.confidence)) ** 2
+    statistics, spreads, skews = np.zeros(n_levels), np.zeros(n_levels), np.zeros(n_levels)
+    for level in range(n_levels):
+        bins = np.floor(at.confidence * 2.0 ** (level + 1))
+        starts = np.flatnonzero(np.append(True, bins[1:] != bins[:-1]))
+        n, r, r2, v, v2 = (np.add.reduceat(x, starts) for x in (at.rows, residual, squares, variance, pairs))
+        statistics[level] = float(((r * r - r2) / n).sum()) / rows
+        second = 2 * float((np.maximum(v * v - v2, 0.0) / n**2).sum())
+        spreads[level] = math.sqrt(second) / rows
+        skews[level] = 8 * float(((v / n) ** 3 * (n > 1)).sum()) / second**1.5 if second else 0.0
+    return statistics, spreads, skews
+
+
+def _tcal(t: Tally) -> float | Noted:
+    from scipy.special import gammaincinv, ndtri
+
+    at = levels(t)
+    # equal weights say nothing here: rows are counted
+    at = at._replace(correct=at.correct * at.rows / at.weight) if len(at.weight) else at
+    n_levels = tcal_levels(float(at.rows.sum()))
+    if n_levels < 1:
+        return undefined("it takes at least two rows")
+    statistics, spreads, skews = tcal_statistics(at, n_levels)
+    tail = 0.05 / n_levels
+    for value, spread, skew in zip(statistics, spreads, skews, strict=True):
+        # the law of a sum of squares, matched by three moments
+        shape = 4 / skew**2 if skew > 1e-4 else math.inf
+        point = (gammaincinv(shape, 1 - tail) - shape) / math.sqrt(shape) if shape < math.inf else ndtri(1 - tail)
+        if value > spread * point and spread:
+            return float(value)
+    return float(statistics.max())
+
+
+TCAL = Metric(
+    "tcal",
+    TERMS,
+    _tcal,
+    title="T-Cal's debiased squared error",
+    notation=r"T_m = \frac1N \sum_b \frac{(\sum_{i \in b} r_i)^2 - \sum_{i \in b} r_i^2}{n_b}, \quad r = c - y",
+    ideal=0.0,
+    direction="lower",
+    reference="Lee, Huang, Hassani and Dobriban, JMLR (2023)",
+    inferential=True,
+    takes_weights=False,
+)
+
+
+def tcal(
+    y_true: Any,
+    y_pred: Any = None,
+    confidence: Any = None,
+    *,
+    sample_weight: Any = None,
+    floor: float | None = None,
+    doubt: Any = None,
+) -> float:
+    r"""The squared calibration error, freed of its bias, at the first number of bins that shows one.
+
+    .. math:: T_m = \frac1N \sum_b \frac{(\sum_{i \in b} r_i)^2 - \sum_{i \in b} r_i^2}{n_b}, \quad r_i = c_i - y_i
+
+    Over 2, 4, 8, ... bins: the first value beyond its threshold (by a gamma law with the moments of T under
+    calibration; :func:`tcal_test` finds it by simulation); if none is, the largest. Near 0 under calibration, and may
+    be negative. Lower is better. nan with a warning for one row; unequal weights are refused. O(N log N); needs the
+    rows. Arguments as :func:`ece`.
+
+    Examples
+    --------
+    >>> round(tcal([1] * 40, [0] * 40, [0.9] * 40), 2)
+    0.79
+    """
+    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
+    return float(TCAL(p))
