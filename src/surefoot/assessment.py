@@ -184,8 +184,9 @@ def assess(x: Any, probabilities: Any = None, *, level: float = 0.05, by: Any = 
     (named by the same arguments), or true labels with ``probabilities`` (and the other arguments of
     :meth:`Predictions.from_probabilities`). ``by`` slices: a column of values, the name of a column of the dataframe,
     or ``"predicted"`` or ``"truth"``, the labels themselves; slices by truth are descriptive, for the truth is the
-    outcome. Many slices of many classes get no metrics made class by class. The verdict is by the exact test and its
-    capped companion together (``pvalue_combined``), each side at ``level / 2``; of slices, adjusted for their number.
+    outcome. Slices get the metrics that add up, and many slices of many classes none made class by class. The verdict
+    is by the exact test and its capped companion together (``pvalue_combined``), each side at ``level / 2``; of slices,
+    adjusted for their number.
 
     Examples
     --------
@@ -220,7 +221,8 @@ def assess(x: Any, probabilities: Any = None, *, level: float = 0.05, by: Any = 
     if by is not None:
         values = slicing_column(predictions, by)
         count = len(np.unique(values)) * len(predictions.labels or ())
-        of_slices = chosen if count <= MOST_CLASSES_OF_SLICES else _without_classes(chosen)
+        of_slices = {name: metric for name, metric in chosen.items() if metric.additive}
+        of_slices = of_slices if count <= MOST_CLASSES_OF_SLICES else _without_classes(of_slices)
         parts = [(value, _exact(part, of_slices), part) for value, part in sliced(predictions, values)]
     return _assessed(whole, chosen, reasons, level, name, parts, predictions.labels, predictions)
 

@@ -2,8 +2,8 @@
 
 A value is the lesser of doubt and confidence, and which of the two it is: both ends of the scale are kept to the last
 bit. Its code holds its bits; the code of a cell the leading ones, so that cells are at most 1.6% wide. However tables
-are merged, the same rows end in the same table: it is exact if and only if all values together are few, and the values
-apart are the most extreme of all.
+of arrays are merged, the same rows end in the same table: it is exact if and only if all values together are few, and
+the values apart are the most extreme of all. A lazy frame may keep fewer apart where many rows share them.
 """
 
 from __future__ import annotations

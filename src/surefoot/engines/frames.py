@@ -140,7 +140,8 @@ class _Pushed:
             held[at] = count
         low = int(np.searchsorted(np.cumsum(held), FEW))
         high = CELLS - 1 - int(np.searchsorted(np.cumsum(held[::-1]), FEW))
-        inside = (cell >= low) & (cell <= high)
+        # rows that claim certainty are always kept by value
+        inside = (cell >= low) & (cell <= high) & (lesser > 0)
         inner = self._summed({"sf_cell": cell}, terms, where=inside)
         outer, codes = self._by_doubt(terms, where=~inside)
         cells = np.array([row["sf_cell"] for row in inner], dtype=np.int64)

@@ -111,8 +111,9 @@ def _ratio(values: Floats, weight: Floats) -> _Estimate:
     mean = float((weight * values).sum()) / total if total else math.nan
     effective = total**2 / float((weight**2).sum()) if total else math.nan
     influence = weight * (values - mean) * (len(values) / total) if total else np.full(len(values), math.nan)
-    wrong = float((1 - values).sum())
-    return _Estimate(mean, influence, effective, min(wrong, len(values) - wrong))
+    counting = weight > 0
+    wrong = float((1 - values)[counting].sum())
+    return _Estimate(mean, influence, effective, min(wrong, float(counting.sum()) - wrong))
 
 
 def _areas(predictions: Predictions, *weights: Floats) -> list[_Estimate] | None:
@@ -164,10 +165,10 @@ def _interval(estimate: _Estimate, level: float, groups: Floats | None, what: st
     if math.isnan(value):
         return Interval(value, math.nan, math.nan, math.nan, level, note)
     rows = estimate.rows if groups is None else min(estimate.rows, float(groups.max()) + 1)
-    if value in (0.0, 1.0) or not error:
-        # nothing varied: the rule of three, exactly
-        limit = (1 - level) ** (1 / rows)
-        return Interval(value, limit if value >= 0.5 else 0.0, 1.0 if value >= 0.5 else 1 - limit, error, level, note)
+    if value in (0.0, 1.0) or error <= 1e-12:
+        # nothing varied: the rule of three, exactly, to either side
+        reach = 1 - (1 - level) ** (1 / rows)
+        return Interval(value, max(0.0, value - reach), min(1.0, value + reach), error, level, note)
     center, reach = math.log(value / (1 - value)), _quantile(level) * error / (value * (1 - value))
     return Interval(value, float(expit(center - reach)), float(expit(center + reach)), error, level, note)
 

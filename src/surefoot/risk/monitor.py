@@ -132,6 +132,8 @@ class Monitor:
     def expect(self, ids: Any, confidence: Any = None, *, doubt: Any = None) -> None:
         """Predictions were issued; their labels may come later, by the same ids. Those labelled already are left."""
         names = _ids(ids)
+        if not names:
+            return
         claims = Predictions.from_correct(
             np.ones(len(names), dtype=bool), *_columns(len(names), confidence), doubt=_column(len(names), doubt)
         )
@@ -156,6 +158,8 @@ class Monitor:
         names = None if ids is None else _ids(ids)
         if names is not None and len(names) != len(correct):
             raise InvalidPredictions(f"lengths differ: correct has {len(correct)} rows, ids {len(names)}.")
+        if not len(correct):
+            return
         fresh = np.ones(len(correct), dtype=bool) if names is None else self._seen.lacks(names)
         if not given:
             assert names is not None
@@ -172,6 +176,8 @@ class Monitor:
             rows = Predictions.from_correct(
                 correct, *_columns(len(correct), confidence), doubt=_column(len(correct), doubt)
             )
+            if self._expected:
+                self._check_claims(names or [], rows, fresh)
         self._count(rows[fresh] if not fresh.all() else rows)
         self.repeated += int((~fresh).sum())
         if names is not None:
@@ -179,6 +185,16 @@ class Monitor:
         if self._expected:
             for name in names or ():
                 self._expected.pop(name, None)
+
+    def _check_claims(self, names: list[Id], rows: Predictions, fresh: Any) -> None:
+        """A prediction that was expected keeps the confidence it was issued with."""
+        for i, (name, claim) in enumerate(zip(names, _claims(rows), strict=bool(names))):
+            before = self._expected.get(name)
+            if fresh[i] and before is not None and before != claim:
+                raise InvalidPredictions(
+                    f"ids[{i}] is {name!r}, which was issued with confidence {before[0]!r}; its label comes with "
+                    f"{claim[0]!r}. Leave out the confidence, or give the one that was issued."
+                )
 
     def _count(self, rows: Predictions) -> None:
         """Follow all sides through the rows, piece by piece; from where the detector goes off, it starts anew."""
@@ -199,14 +215,22 @@ class Monitor:
             reached = np.flatnonzero(log_e >= -math.log(self.level))
             self.alarm_row = self.rows + int(reached[0]) + 1 if len(reached) else None
         evidence, start = np.mean([path[1] for path in paths], axis=0), 0
-        while len(reached := np.flatnonzero(evidence >= self.mean_time_between_false_alarms)):
-            start += int(reached[0]) + 1
-            self.drift_rows.append(self.rows + start)
-            self._unseen_drift = True
-            for side in self._sides.values():
-                side.restart()
-            rest = [side.detect(*(column[start:] for column in columns[name])) for name, side in self._sides.items()]
-            evidence = np.mean(rest, axis=0)
+        # from where it goes off it starts anew, a few rows and then more at a time, for it may soon go off again
+        window = _SOON
+        while True:
+            reached = np.flatnonzero(evidence >= self.mean_time_between_false_alarms)
+            start += int(reached[0]) + 1 if len(reached) else len(evidence)
+            if len(reached):
+                self.drift_rows.append(self.rows + start)
+                self._unseen_drift = True
+                window = _SOON
+                for side in self._sides.values():
+                    side.restart()
+            if start >= len(rows):
+                break
+            some = slice(start, start + window)
+            parts = [side.detect(*(column[some] for column in columns[name])) for name, side in self._sides.items()]
+            evidence, window = np.mean(parts, axis=0), 2 * window
         self.rows += len(rows)
         self.stated += float(doubt.sum())
         self.errors += int(wrong.sum())
@@ -230,6 +254,7 @@ class Monitor:
 #: Rows up to which a second thread costs more than it saves, and rows followed in one go.
 _ALONE = 2048
 _PIECE = 1 << 14
+_SOON = 128
 
 
 def _ids(ids: Any) -> list[Id]:
@@ -237,7 +262,9 @@ def _ids(ids: Any) -> list[Id]:
     if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu":
         numbers: list[Id] = ids.ravel().tolist()
         return numbers
-    values = [ids] if isinstance(ids, str | int) or np.ndim(ids) == 0 else list(ids)
+    values = list(ids) if hasattr(ids, "__iter__") and not isinstance(ids, str) and np.shape(ids) != () else [ids]
+    if hasattr(ids, "__next__"):
+        values = list(ids)
     plain: list[Id] = []
     for i, value in enumerate(values):
         value = value.item() if isinstance(value, np.generic) else value

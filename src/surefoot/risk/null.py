@@ -4,8 +4,9 @@ Rows fire independently, row i with chance :math:`q_i`, and a row that fires add
 wrong row adds 1/q). What is wanted is P(S >= s). Three steps, each leaving less to approximate:
 
 1. Rows whose weight alone reaches s are split off exactly: the chance that none of them fires is a product.
-2. Up to 256 other rows are dealt into two hands. The sums of each hand are listed; the lists meet at s. Nothing is
-   approximated while a list fits, up to 26 rows and more with ties; a longer one is thinned where its sums are closest.
+2. Up to 256 other rows, and more if few of them will fire, are dealt into two hands. The sums of each hand are listed;
+   the lists meet at s. Nothing is approximated while a list fits, up to 24 rows and more with ties; a longer one is
+   thinned where its sums are closest.
 3. For more rows the characteristic function is inverted along the contour through the saddlepoint, which keeps
    relative accuracy far into the tail. Where it does not die down (ties, few mistakes to expect) s gets a margin as
    narrow as the number of nodes allows, so that P is not too small.
@@ -26,7 +27,10 @@ Complex = npt.NDArray[np.complex128]
 
 #: Rows up to which sums are listed, and how long a list may be.
 LISTED = 256
-LONGEST = 8192
+LONGEST = 4096
+#: Of rows that seldom fire more are listed: their characteristic function takes long to die down.
+_LISTED_IF_QUIET = 2048
+_QUIET = 64.0
 
 #: Sums this close to s, relative to it, are s: the order of additions must not decide.
 _SAME = 1e-11
@@ -39,9 +43,16 @@ _MOST_WORK = 1 << 22
 _MOST_NODES = 1 << 16
 _NEGLIGIBLE = 1e-12
 
-#: Distinct values, and coin flips' worth of chance, up to which S may sit on a lattice.
+#: Distinct weights (that far apart, relative to them), and coin flips' worth of chance, up to which S may sit on a
+#: lattice.
 _PLATEAUS = 64
+_NEAR = 1e-4
+_FEW_CELLS = 8
 _MANY_FLIPS = 1000
+
+#: A weight is far above a spread, and rows fire seldom, from and up to here.
+_FAR = 8.0
+_SELDOM = 30.0
 
 #: Distinct rows from which those much alike are put together, but for the heaviest.
 _MOST_DISTINCT = 1024
@@ -83,30 +94,42 @@ class Tail:
 def upper_tail(rows: Rows, s: float) -> Tail:
     """The chance that what fires adds up to s or more."""
     surely = rows.otherwise == 0
+    whole = s
     s -= float((rows.count * rows.weight)[surely].sum())
     rows = rows[~surely & (rows.chance > 0)]
-    if s <= 0 or not len(rows.chance):
-        return Tail(float(s <= 0), 1.0 if s < 0 else 0.5 if s == 0 else 0.0)
-    # the law does not know of units; in these no square overflows
-    unit = 2.0 ** math.frexp(float(rows.weight.max()))[1]
-    s, rows = s / unit, Rows(rows.chance, rows.otherwise, rows.weight / unit, rows.count, rows.tied)
+    if s <= _SAME * whole:
+        # whatever happens reaches s; unless something fires, it just does
+        return Tail(1.0, 1.0 if s < -_SAME * whole else 1 - math.exp(_log_none(rows)) / 2)
     threshold = s * (1 - _SAME)
     alone, exactly = rows.weight >= threshold, np.abs(rows.weight - s) <= _SAME * s
     log_none = _log_none(rows[alone])
     light = rows[~alone]
-    if light.total < threshold:
-        tail = Tail(0.0, 0.0)
-    elif light.total <= s * (1 + _SAME):
-        every = math.exp(float((light.count * np.log(light.chance)).sum()))
-        tail = Tail(every, every / 2)
-    else:
-        tail = _listed(light, s) if light.count.sum() <= LISTED else _inverted(light, s)
+    tail = _light_tail(light, s)
     # 1 - none * (1 - tail), without losing a small tail
     p = _within(-math.expm1(log_none) + math.exp(log_none) * tail.p)
     # of the rows that reach s alone, those that just do count half if nothing else fires
     silence = math.exp(log_none + _log_none(light))
-    odds = float((rows.count * rows.chance / rows.otherwise)[exactly].sum())
+    just = rows[exactly]
+    odds = float((just.count * just.chance / just.otherwise).sum())
     return Tail(p, _within(p - math.exp(log_none) * (tail.p - tail.mid) - silence * odds / 2))
+
+
+def _light_tail(rows: Rows, s: float) -> Tail:
+    """The tail of rows none of which reaches s alone."""
+    threshold = s * (1 - _SAME)
+    if not len(rows.chance) or rows.total < threshold:
+        return Tail(0.0, 0.0)
+    if rows.total - float(rows.weight.min()) < threshold:
+        every = math.exp(float((rows.count * np.log(rows.chance)).sum()))
+        return Tail(every, every / 2 if rows.total <= s * (1 + _SAME) else every)
+    # the law does not know of units; in these no square overflows
+    unit = 2.0 ** math.frexp(float(rows.weight.max()))[1]
+    rows = Rows(rows.chance, rows.otherwise, rows.weight / unit, rows.count, rows.tied)
+    flips = float((rows.count * rows.chance * rows.otherwise).sum())
+    size = float(rows.count.sum())
+    if size <= LISTED or (size <= _LISTED_IF_QUIET and flips < _QUIET):
+        return _listed(rows, s / unit)
+    return _inverted(rows, s / unit)
 
 
 def _within(p: float) -> float:
@@ -186,8 +209,13 @@ def _inverted(rows: Rows, s: float) -> Tail:
 
     (plus 1 for t < 0), by the trapezoid rule at half steps, which converges geometrically.
     """
+    plateau = _rare_plateau(rows)
+    if plateau is not None:
+        return _by_plateau(rows, plateau, s)
+    weights = _distinct_weights(rows)
     if len(rows.chance) > _MOST_DISTINCT:
-        rows = _gathered(rows)
+        rows = _gathered(rows, weights)
+    s *= 1 - _SAME
     t, spread = _saddlepoint(rows, s)
     # Chernoff's bound on how much lies beyond s, seen from the mean
     bound = float(_cumulants(rows, t, 0.0, 0.0, 1).real[0]) - t * s
@@ -197,8 +225,9 @@ def _inverted(rows: Rows, s: float) -> Tail:
         # not far above the mean, the contour on the left is as good, and heavy rows do no harm there
         t = min(t, -1 / spread)
     step = 2 * math.pi / max(28 / abs(t), 12 * spread)
-    most = min(_MOST_NODES, max(2048, _MOST_WORK // len(rows.chance)))
-    least = _echo(rows, t) / step
+    # cells stand for many rows, for which one waits a little longer
+    most = min(_MOST_NODES, max(2048, (_MOST_WORK if rows.tied else 4 * _MOST_WORK) // len(rows.chance)))
+    least = math.inf if weights is not None else _echo(rows, t) / step
     nodes, logs = np.empty(0, dtype=np.complex128), np.empty(0, dtype=np.complex128)
     while len(nodes) < most:
         size = min(max(_TOGETHER, len(nodes) // 2), most - len(nodes))
@@ -212,32 +241,88 @@ def _inverted(rows: Rows, s: float) -> Tail:
     noise = 5.3 / (len(nodes) * step)
     logs = logs + noise**2 * nodes**2 / 2
     mid = _integral(nodes, logs, s, step)
-    return Tail(max(mid, _integral(nodes, logs, s - min(3.5 * noise, float(rows.weight.min()) / 2), step)), mid)
+    return Tail(max(mid, _integral(nodes, logs, s - 3.5 * noise, step)), mid)
+
+
+def _rare_plateau(rows: Rows) -> int | None:
+    """The rows, if any, that share one weight far above the spread of all lighter ones, and seldom fire."""
+    if not rows.tied:
+        return None
+    order = np.argsort(rows.weight, kind="stable")
+    variances = (rows.count * rows.chance * rows.otherwise * rows.weight**2)[order]
+    lighter = np.sqrt(np.cumsum(variances) - variances)
+    candidates = np.flatnonzero(
+        (rows.count[order] > 1)
+        & (lighter > 0)
+        & (rows.weight[order] > _FAR * lighter)
+        & ((rows.count * rows.chance)[order] < _SELDOM)
+        & (variances > variances.sum() / 10)
+    )
+    return int(order[candidates[-1]]) if len(candidates) else None
+
+
+def _by_plateau(rows: Rows, plateau: int, s: float) -> Tail:
+    """The tail by how many rows of a plateau fire: it and the others live on scales that no grid holds together."""
+    from scipy.stats import binom
+
+    others = rows[np.arange(len(rows.chance)) != plateau]
+    count, chance, weight = rows.count[plateau], rows.chance[plateau], float(rows.weight[plateau])
+    enough = min(math.ceil(s * (1 - _SAME) / weight), round(count) + 1)
+    p = mid = float(binom.sf(enough - 1, count, chance))
+    if abs(enough * weight - s) <= _SAME * s:
+        mid -= float(binom.pmf(enough, count, chance)) * math.exp(_log_none(others)) / 2
+    # the fewer fire, the more the others have to reach: until what is left cannot matter
+    for fired in range(enough - 1, -1, -1):
+        tail, mass = upper_tail(others, s - fired * weight), float(binom.pmf(fired, count, chance))
+        p, mid = p + mass * tail.p, mid + mass * tail.mid
+        if tail.p * float(binom.cdf(fired - 1, count, chance)) <= _NEGLIGIBLE * p:
+            break
+    return Tail(p, mid)
+
+
+def _distinct_weights(rows: Rows) -> npt.NDArray[np.intp] | None:
+    """Which of a few weights each row has, if what is random has but few: then S sits on a lattice, or nearly."""
+    if not rows.tied:
+        return None
+    near = np.unique(np.round(np.log(rows.weight) / _NEAR), return_inverse=True)[1]
+    flips = np.bincount(near, rows.count * rows.chance * rows.otherwise)
+    if flips.sum() ** 2 > _PLATEAUS * (flips**2).sum():
+        return None
+    order = np.argsort(rows.weight, kind="stable")
+    ordered = rows.weight[order]
+    group = np.empty(len(order), dtype=np.intp)
+    group[order] = np.cumsum(np.append(0, ordered[1:] > ordered[:-1] * (1 + 1e-12)))
+    return group
 
 
 def _echo(rows: Rows, t: float) -> float:
     """How far out the characteristic function has to be followed before its silence is believed.
 
-    On a lattice it comes back, for ever; and nearly so where most of what is random adds nearly the same.
+    Where most of what is random adds nearly the same, it comes back once or twice.
     """
     flips = rows.count * rows.chance * rows.otherwise
-    if rows.tied and flips.sum() ** 2 <= _PLATEAUS * (flips**2).sum():
-        return math.inf
-    if flips.sum() > _MANY_FLIPS:
+    few = flips.sum() ** 2 <= _FEW_CELLS * (flips**2).sum()
+    if flips.sum() > _MANY_FLIPS and not few:
         return 0.0
     order = np.argsort(rows.weight)
     middle = np.searchsorted(np.cumsum(flips[order]), flips.sum() / 2)
     echo = 2 * math.pi / float(rows.weight[order[middle]])
     sizes = _cumulants(rows, t, 0.75 * echo, 0.5 * echo / _TOGETHER, _TOGETHER).real
     least = float(_cumulants(rows, t, 0.0, 0.0, 1).real[0]) + math.log(_NEGLIGIBLE)
-    return 1.25 * echo if sizes.max() > least else 0.0
+    if sizes.max() <= least:
+        return 0.0
+    return math.inf if few else 1.25 * echo
 
 
-def _gathered(rows: Rows) -> Rows:
-    """Rows of nearly equal chance and weight together, at their means; the heaviest as they are."""
+def _gathered(rows: Rows, weights: npt.NDArray[np.intp] | None) -> Rows:
+    """Rows of nearly equal chance and weight together, at their means; the heaviest as they are.
+
+    Where weights are few they are kept apart, however close.
+    """
     order = np.argsort(-rows.weight, kind="stable")
     heavy, light = order[:_APART], order[_APART:]
-    cells = (rows.chance[light].view(np.int64) >> 46) << 32 | (rows.weight[light].view(np.int64) >> 46)
+    of_weight = rows.weight[light].view(np.int64) >> 46 if weights is None else weights[light]
+    cells = (rows.chance[light].view(np.int64) >> 46) << 32 | of_weight
     places = np.unique(cells, return_inverse=True)[1]
     count = np.bincount(places, rows.count[light])
 

@@ -38,15 +38,15 @@ def required_n(confidences: Any, *, deflation: float, power: float = 0.8, level:
     if not 0 < deflation < 1:
         raise ValueError(f"deflation is {deflation!r}; it should be between 0 and 1, such as 0.05.")
     sample = _doubts(confidences)
-    low, high = 1, _guess(sample, deflation, power, level)
-    while _power(_stretched(sample, high), deflation, level) < power:
-        low, high = high, 2 * high
-        if high > _MOST_ROWS:
+    low, high = 1, min(_MOST_ROWS, _guess(sample, deflation, power, level))
+    while _power(_like(sample, high), deflation, level) < power:
+        if high >= _MOST_ROWS:
             raise ValueError(f"a deflation of {deflation:g} would need more than {_MOST_ROWS:,} rows to be seen.")
+        low, high = high, min(_MOST_ROWS, 2 * high)
     # to a hundredth: no plan is known better
     while high - low > max(1, high // 100):
         middle = (low + high) // 2
-        low, high = (low, middle) if _power(_stretched(sample, middle), deflation, level) >= power else (middle, high)
+        low, high = (low, middle) if _power(_like(sample, middle), deflation, level) >= power else (middle, high)
     return high
 
 
@@ -63,12 +63,10 @@ def minimum_detectable(confidences: Any, *, n: int | None = None, power: float =
     True
     """
     _check(power, level)
-    doubt = _doubts(confidences)
-    if n is not None:
-        if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-            raise ValueError(f"n is {n!r}; it should be a whole number of rows.")
-        doubt = _stretched(doubt, n)
-    laws = _laws(doubt)
+    sample = _doubts(confidences)
+    if n is not None and (isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1):
+        raise ValueError(f"n is {n!r}; it should be a whole number of rows.")
+    laws = _laws(_like(sample, len(sample) if n is None else int(n)))
     thresholds = [_critical(law, level / 2) for law in laws]
 
     def missing(deflation: float) -> float:
@@ -92,8 +90,14 @@ def detectable(counts: Counts, power: float = 0.8, level: float = 0.05) -> float
 def typical_range(counts: Counts) -> tuple[float, float]:
     """Where CSR lies for nine in ten calibrated models with these confidences."""
     rows = counts.under_calibration()
-    low, high = (_critical(rows, level) for level in (0.95, 0.05))
-    return low / counts.n, high / counts.n
+    sure = float((rows.count * rows.weight)[rows.otherwise == 0].sum())
+    random = rows[rows.otherwise > 0]
+    if not len(random.chance):
+        return sure / counts.n, sure / counts.n
+    silent = 1 - upper_tail(random, float(random.weight.min())).p
+    low = 0.0 if silent >= 0.05 else _critical(random, 0.95)
+    high = min(_critical(random, 0.05), random.total)
+    return (sure + low) / counts.n, (sure + high) / counts.n
 
 
 def _check(power: float, level: float) -> None:
@@ -111,32 +115,52 @@ def _doubts(confidences: Any) -> Floats:
     return doubt
 
 
-def _stretched(doubt: Floats, rows: int) -> Floats:
-    """So many doubts, distributed like these."""
-    return doubt[(np.arange(rows) * len(doubt) + len(doubt) // 2) // rows] if rows != len(doubt) else doubt
+def _like(sample: Floats, rows: int) -> Rows:
+    """So many rows, with doubts distributed like these."""
+    if len(sample) > _MOST_CONFIDENCES:
+        sample = sample[(np.arange(_MOST_CONFIDENCES) * len(sample) + len(sample) // 2) // _MOST_CONFIDENCES]
+    # the row at place i has the doubt at place i / rows of the sample
+    ends = (np.arange(1, len(sample) + 1) * rows + len(sample) // 2) // len(sample)
+    value, place = np.unique(sample, return_inverse=True)
+    count = np.bincount(place, np.diff(ends, prepend=0))
+    held = count > 0
+    return Rows(value[held], 1 - value[held], 1 / value[held], count[held].astype(np.float64))
 
 
-def _laws(doubt: Floats) -> tuple[Rows, Rows]:
+def _laws(rows: Rows) -> tuple[Rows, Rows]:
     """The rows of the test and of its companion."""
-    value, count = np.unique(doubt, return_counts=True)
-    rows = Rows(value, 1 - value, 1 / value, count.astype(np.float64))
-    return rows, rows.capped(_CAP * len(doubt))
+    return rows, rows.capped(_CAP * float(rows.count.sum()))
 
 
 def _critical(rows: Rows, level: float) -> float:
-    """The least sum that calibrated rows reach with probability ``level`` or less."""
-    low = high = float((rows.count * rows.chance * rows.weight).sum())
-    while upper_tail(rows, high).p > level:
-        low, high = high, 1.5 * high
-        if high > rows.total:
-            return math.inf if upper_tail(rows, rows.total).p > level else rows.total
-    while low == high or upper_tail(rows, low).p <= level:
-        low, high = low / 1.5, low
-        if low < 1e-9 * rows.total:
-            return 0.0
-    while high - low > 1e-3 * high:
+    """The least sum that calibrated rows reach with probability ``level`` or less; infinite if there is none."""
+    least = float(rows.weight.min())
+    if upper_tail(rows, least).p <= level:
+        return least
+    if upper_tail(rows, rows.total).p > level:
+        return math.inf
+    mean = float((rows.count * rows.chance * rows.weight).sum())
+    spread = float(np.linalg.norm(np.sqrt(rows.count * rows.chance * rows.otherwise) * rows.weight))
+    low, high = least, rows.total
+    # a bracket around where a normal law would have it, grown until it holds
+    guess = min(max(mean + float(ndtri(1 - level)) * spread, least), rows.total)
+    if upper_tail(rows, guess).p <= level:
+        high, reach = guess, max(spread, least)
+        while (low := max(least, high - reach)) > least and upper_tail(rows, low).p <= level:
+            high, reach = low, 2 * reach
+    else:
+        low, reach = guess, max(spread, least)
+        while (high := min(rows.total, low + reach)) < rows.total and upper_tail(rows, high).p > level:
+            low, reach = high, 2 * reach
+    p_low, p_high = upper_tail(rows, low).p, upper_tail(rows, high).p
+    # until both ends say the same, or nothing lies between them
+    while p_low > p_high * (1 + 1e-3) and high - low > 1e-9 * high:
         middle = (low + high) / 2
-        low, high = (low, middle) if upper_tail(rows, middle).p <= level else (middle, high)
+        p = upper_tail(rows, middle).p
+        if p <= level:
+            high, p_high = middle, p
+        else:
+            low, p_low = middle, p
     return high
 
 
@@ -145,16 +169,17 @@ def _reached(rows: Rows, s: float, deflation: float) -> float:
     if math.isinf(s):
         return 0.0
     otherwise = (1 - deflation) * rows.otherwise
-    chance = rows.chance + deflation * rows.otherwise
+    chance = np.minimum(rows.chance + deflation * rows.otherwise, 1.0)
     return upper_tail(Rows(chance, otherwise, rows.weight, rows.count, rows.tied), s).p
 
 
-def _power(doubt: Floats, deflation: float, level: float) -> float:
-    return max(_reached(law, _critical(law, level / 2), deflation) for law in _laws(doubt))
+def _power(rows: Rows, deflation: float, level: float) -> float:
+    return max(_reached(law, _critical(law, level / 2), deflation) for law in _laws(rows))
 
 
 def _guess(doubt: Floats, deflation: float, power: float, level: float) -> int:
     """Where to start looking: the normal law, without the tail that it takes badly."""
     bounded = np.maximum(doubt, np.quantile(doubt, 0.1))
     odds = float(((1 - bounded) / bounded).mean())
-    return max(2, int(((ndtri(1 - level / 2) + ndtri(power)) / deflation) ** 2 / odds / 2))
+    needed = ((ndtri(1 - level / 2) + ndtri(power)) / deflation) ** 2 / max(odds, 1e-300) / 2
+    return max(2, int(min(needed, _MOST_ROWS)))

@@ -20,10 +20,14 @@ class Seen:
         ordered = sorted((int(start), int(stop)) for start, stop in stretches)
         self._starts, self._stops = [start for start, _ in ordered], [stop for _, stop in ordered]
         self._names = set(names)
+        #: Numbers that came out of order, not yet in stretches.
+        self._loose: set[int] = set()
 
     def __contains__(self, one: Id) -> bool:
         if isinstance(one, str):
             return one in self._names
+        if one in self._loose:
+            return True
         at = bisect_right(self._starts, one) - 1
         return at >= 0 and one < self._stops[at]
 
@@ -40,6 +44,7 @@ class Seen:
 
     def add_all(self, ids: Sequence[Id]) -> None:
         if self._all_follow(ids):
+            self._settle()
             # one stretch for each run of numbers
             cuts = [0, *(np.flatnonzero(np.diff(np.array(ids, dtype=np.int64)) > 1) + 1).tolist(), len(ids)]
             for first, last in pairwise(cuts):
@@ -51,28 +56,23 @@ class Seen:
     def add(self, one: Id) -> None:
         if isinstance(one, str):
             self._names.add(one)
-            return
-        if one in self:
-            return
-        at = bisect_right(self._starts, one)
-        joins_left = at > 0 and self._stops[at - 1] == one
-        joins_right = at < len(self._starts) and self._starts[at] == one + 1
-        if joins_left and joins_right:
-            self._stops[at - 1] = self._stops.pop(at)
-            self._starts.pop(at)
-        elif joins_left:
-            self._stops[at - 1] = one + 1
-        elif joins_right:
-            self._starts[at] = one
-        else:
-            self._starts.insert(at, one)
-            self._stops.insert(at, one + 1)
+        elif one not in self:
+            self._loose.add(one)
+            if len(self._loose) > max(1024, len(self._starts)):
+                self._settle()
+
+    def _settle(self) -> None:
+        """Put numbers that came out of order into stretches."""
+        ordered = sorted([*zip(self._starts, self._stops, strict=True), *((one, one + 1) for one in self._loose)])
+        self._starts, self._stops, self._loose = [], [], set()
+        for start, stop in ordered:
+            self._append(start, stop)
 
     def _all_follow(self, ids: Sequence[Id]) -> bool:
         """Whether these are rising whole numbers beyond all that are held."""
         if not ids or any(type(one) is not int for one in ids):
             return False
-        if self._stops and ids[0] < self._stops[-1]:  # type: ignore[operator]
+        if (self._stops and ids[0] < self._stops[-1]) or (self._loose and ids[0] <= max(self._loose)):  # type: ignore[operator]
             return False
         return max(map(abs, ids)) < 2**62 and bool((np.diff(np.array(ids, dtype=np.int64)) > 0).all())  # type: ignore[arg-type]
 
@@ -84,5 +84,6 @@ class Seen:
             self._stops.append(stop)
 
     def packed(self) -> dict[str, Any]:
+        self._settle()
         stretches = [[start, stop] for start, stop in zip(self._starts, self._stops, strict=True)]
         return {"stretches": stretches, "names": sorted(self._names)}
