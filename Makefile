@@ -6,6 +6,8 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+# a version with a build for processors alone, where one is at hand: newer ones bring gigabytes for graphics cards
+TORCH ?= torch==2.13.0
 
 .venv/.base: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -22,9 +24,10 @@ demo: .venv/.base
 test: check
 	$(BIN)/python -m pytest -m 'not heavy'
 
-# what needs more than Python: Java for Spark
+# what needs more than Python: Java for Spark; and the packages that values are compared with
 test-heavy: .venv/.ready
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[spark]'
+	$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/pip install --quiet --disable-pip-version-check '$(TORCH)'
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[spark,conformance,figures]'
 	$(BIN)/python -m pytest -m heavy
 
 check: .venv/.ready

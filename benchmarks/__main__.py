@@ -304,6 +304,122 @@ def lazy() -> list[Row]:
     ]
 
 
+def risk() -> list[Row]:
+    rng = np.random.default_rng(5)
+    p = sf.synthetic.predictions("skew_high", "perfect", 1_000_000, rng=rng)
+    confidence = np.array(p.confidence)
+    took, plain = best(lambda: sf.risk_test(p), 3), best(lambda: np.sort(confidence), 3)
+    rows = [
+        Row(
+            "risk_test, N = 1e6",
+            took,
+            "numpy.sort of the confidences",
+            plain,
+            "at most 10 sorts",
+            f"{took / plain:.1f} sorts",
+        )
+    ]
+    total = sf.tally(p)
+    for _ in range(7):
+        total = total + total
+    took = best(lambda: sf.risk_test(total), 3)
+    rows.append(Row("risk_test of a tally, N = 1.3e8", took, "", float("nan"), "under 1 s", milliseconds(took)))
+    m = sf.Monitor()
+
+    def watch() -> None:
+        for start in range(0, 1_000_000, 10_000):
+            m.update(p.correct[start : start + 10_000], confidence[start : start + 10_000])
+
+    took = best(watch, 2)
+    rows.append(
+        Row("Monitor, a million rows in batches of 10,000", took, "", float("nan"), "under 2 s", milliseconds(took))
+    )
+    return rows
+
+
+def indicators() -> list[Row]:
+    from benchmarks import transcriptions
+
+    rng = np.random.default_rng(6)
+    n = 100_000
+    c = np.clip(rng.beta(4, 1, n), 1e-6, 1 - 1e-6)
+    y = rng.random(n) < c
+    p = sf.Predictions.from_correct(y, c)
+    wanted = "at least 10x faster"
+    jobs = (
+        ("tce", lambda: sf.tce(p), lambda: transcriptions.tce(y, c), 1),
+        ("ecd_test", lambda: sf.ecd_test(p), lambda: transcriptions.ecd_test(y, c, 5000), 1),
+        (
+            "tcal_test, 20 draws, none rejecting",
+            lambda: sf.tcal_test(p, draws=20),
+            lambda: transcriptions.tcal_test(y, c, 20),
+            1,
+        ),
+        ("smooth_ece", lambda: sf.smooth_ece(p), lambda: transcriptions.smooth_ece(y, c), 1),
+        ("ls_ece", lambda: sf.ls_ece(p), lambda: transcriptions.ls_ece(y, c), 1),
+    )
+    rows = []
+    for name, ours, theirs, repeats in jobs:
+        took = best(ours, 3)
+        started = time.perf_counter()
+        for _ in range(repeats):
+            theirs()
+        plain = (time.perf_counter() - started) / repeats
+        rows.append(
+            Row(f"{name}, N = 1e5", took, "a direct transcription", plain, wanted, f"{plain / took:.0f}x faster")
+        )
+    return rows + _against_references(p, c, y)
+
+
+def _against_references(p: sf.Predictions, c: np.ndarray, y: np.ndarray) -> list[Row]:
+    """Each at least as fast as the package that has it, where that is installed."""
+    from importlib.util import find_spec
+
+    from sklearn.isotonic import IsotonicRegression
+    from sklearn.metrics import brier_score_loss
+
+    pairs = {
+        "mcaldist": (
+            lambda: sf.mcaldist(p),
+            "scikit-learn",
+            lambda: np.abs(c - IsotonicRegression().fit(c, y).predict(c)).mean(),
+        ),
+        "brier": (lambda: sf.brier(p), "scikit-learn", lambda: brier_score_loss(y, c)),
+    }
+    if find_spec("mapie"):
+        from mapie.metrics.calibration import kolmogorov_smirnov_p_value, kuiper_p_value, spiegelhalter_statistic
+
+        outcomes = y.astype(int)
+
+        pairs["ecce_test"] = (
+            lambda: sf.ecce_test(p),
+            "MAPIE, both p-values",
+            lambda: (kolmogorov_smirnov_p_value(outcomes, c), kuiper_p_value(outcomes, c)),
+        )
+        pairs["spiegelhalter_z"] = (
+            lambda: sf.spiegelhalter_z(p),
+            "MAPIE",
+            lambda: spiegelhalter_statistic(outcomes, c),
+        )
+    if find_spec("relplot"):
+        from relplot.metrics import smECE
+
+        pairs["smooth_ece"] = (lambda: sf.smooth_ece(p), "relplot", lambda: smECE(c, y.astype(float)))
+    if find_spec("netcal"):
+        from netcal.metrics import ACE
+
+        pairs["equal_mass_ece"] = (
+            lambda: sf.equal_mass_ece(p),
+            "netcal's ACE",
+            lambda: ACE(15).measure(c, y.astype(int)),
+        )
+    rows = []
+    for name, (ours, package, theirs) in pairs.items():
+        took, plain = best(ours, 5), best(theirs, 5)
+        rows.append(Row(f"{name}, N = 1e5", took, package, plain, "at least as fast", f"{plain / took:.1f}x faster"))
+    return rows
+
+
 def machine() -> str:
     model = next(
         (
@@ -327,7 +443,7 @@ def milliseconds(seconds: float) -> str:
 
 
 def main() -> None:
-    jobs = {f.__name__: f for f in (six, door, rankings, ece, small, cold, memory, lazy)}
+    jobs = {f.__name__: f for f in (six, door, rankings, ece, small, cold, memory, lazy, risk, indicators)}
     chosen = sys.argv[1:] or list(jobs)
     rows = []
     for name in chosen:

@@ -42,6 +42,8 @@ class Comparison:
     def difference(self) -> float:
         if self.ours == self.theirs or (math.isnan(self.ours) and math.isnan(self.theirs)):
             return 0.0
+        if abs(self.ours - self.theirs) < 1e-15:
+            return 0.0  # 0 and what is left of it
         return abs(self.ours - self.theirs) / max(abs(self.ours), abs(self.theirs))
 
 
@@ -147,7 +149,7 @@ def _netcal(one: Input) -> Iterator[Comparison]:
     equal_mass = (
         "its bins hold equally many rows by position, so ties are split; ours keeps them together"
         if "smooth" not in one.name
-        else "its bins are cut between rows by interpolated quantiles, and each counts the same whatever it holds"
+        else "its bins are cut at interpolated quantiles, and each counts the same whatever it holds"
     )
     yield from _compared(
         one,
@@ -180,8 +182,8 @@ def _mapie(one: Input) -> Iterator[Comparison]:
         {
             "ece": (
                 lambda: sf.ece(p),
-                lambda: expected_calibration_error(y, c, num_bins=15),
-                "its edges are computed otherwise: a confidence on an edge may fall on the other side",
+                lambda: expected_calibration_error(y, c, num_bins=16),
+                "confidence 0 has a bin of its own there (16 edges make 15 bins and that one)",
             ),
             "ecce_mad / sigma": (lambda: test.mad / sigma, lambda: kolmogorov_smirnov_statistic(y, c), _JITTER),
             "ecce_r / sigma": (

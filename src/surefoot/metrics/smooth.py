@@ -19,6 +19,8 @@ _CLIP = 1e-8
 _STEPS, _REACH = 200, 8.5
 #: Steps of the grid on [0, 1].
 _CELLS = 1 << 15
+#: Steps in a bandwidth that an integral needs.
+_FINENESS = 400
 
 
 @cache
@@ -89,7 +91,10 @@ def _smooth_ece(t: Tally) -> float | Noted:
     waves /= np.sinc(np.arange(_CELLS + 1) / (2 * _CELLS)) ** 2
 
     def error(bandwidth: float) -> float:
-        smooth = np.abs(idct(waves * np.exp(-((bandwidth * frequency) ** 2) / 2), type=1))
+        # what is smooth needs no fine grid: its high frequencies are gone
+        size = min(_CELLS, 1 << math.ceil(math.log2(_FINENESS / bandwidth)))
+        kept = waves[: size + 1] * np.exp(-((bandwidth * frequency[: size + 1]) ** 2) / 2)
+        smooth = np.abs(idct(kept, type=1))
         return float(smooth.sum() - (smooth[0] + smooth[-1]) / 2)
 
     if error(_LEAST) <= _LEAST:
