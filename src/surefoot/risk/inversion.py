@@ -1,0 +1,210 @@
+"""The tail by inverting the characteristic function."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit
+
+from surefoot.risk.rows import SAME, Rows, Tail
+from surefoot.tallies import Floats
+
+Complex = npt.NDArray[np.complex128]
+
+#: Nodes in a go, values of rows in a go, and factors multiplied before a logarithm is taken.
+_TOGETHER = 128
+_VALUES = 256
+_FACTORS = 32
+#: Nodes times rows at most, nodes at most, and how far terms must have died down.
+_MOST_WORK = 1 << 22
+_MOST_NODES = 1 << 16
+_NEGLIGIBLE = 1e-12
+
+#: Distinct weights (that far apart, relative to them), and coin flips' worth of chance, up to which S may sit on a
+#: lattice; and cells, of which nobody knows whether they hold one.
+_PLATEAUS = 64
+_NEAR = 1e-4
+_MANY_FLIPS = 1000
+_FEW_CELLS = 8
+
+#: Distinct rows from which those much alike are put together, but for the heaviest.
+_MOST_DISTINCT = 1024
+_APART = 256
+
+
+def inverted_tail(rows: Rows, s: float) -> Tail:
+    r"""The tail by the inversion integral along the contour Re z = t through the saddlepoint.
+
+    .. math:: P(S \ge s) = \frac1\pi \mathrm{Re} \int_0^\infty \frac{e^{K(z) - zs}}{z}\,du, \quad z = t + iu, t > 0
+
+    (plus 1 for t < 0), by the trapezoid rule at half steps, which converges geometrically.
+    """
+    weights = _distinct_weights(rows)
+    if len(rows.chance) > _MOST_DISTINCT:
+        rows = _gathered(rows, weights)
+    s *= 1 - SAME
+    t, spread = _saddlepoint(rows, s)
+    # Chernoff's bound on how much lies beyond s, seen from the mean
+    bound = float(_cumulants(rows, t, 0.0, 0.0, 1).real[0]) - t * s
+    if t < 0 and bound < math.log(_NEGLIGIBLE):
+        return Tail(1.0, 1.0)
+    if t < 0 or (t < 1 / spread and bound > -1):
+        # not far above the mean, the contour on the left is as good, and heavy rows do no harm there
+        t = min(t, -1 / spread)
+    step = 2 * math.pi / max(28 / abs(t), 12 * spread)
+    # cells stand for many rows, for which one waits a little longer
+    most = min(_MOST_NODES, max(2048, (_MOST_WORK if rows.tied else 4 * _MOST_WORK) // len(rows.chance)))
+    least = math.inf if weights is not None else _echo(rows, t) / step
+    nodes, logs = np.empty(0, dtype=np.complex128), np.empty(0, dtype=np.complex128)
+    while len(nodes) < most:
+        size = min(max(_TOGETHER, len(nodes) // 2), most - len(nodes))
+        new = (t + 1j * (np.arange(len(nodes), len(nodes) + size) + 0.5) * step).astype(np.complex128)
+        logs = np.concatenate([logs, _cumulants(rows, t, new[0].imag, step, size)])
+        nodes = np.concatenate([nodes, new])
+        if len(nodes) > least and logs.real[-size:].max() < logs.real[0] + math.log(_NEGLIGIBLE):
+            p = _integral(nodes, logs, s, step)
+            return Tail(p, p)
+    # it does not die down: S gets a little normal noise, so narrow that the nodes reach its end, and s that much less
+    noise = 5.3 / (len(nodes) * step)
+    logs = logs + noise**2 * nodes**2 / 2
+    mid = _integral(nodes, logs, s, step)
+    return Tail(max(mid, _integral(nodes, logs, s - 3.5 * noise, step)), mid)
+
+
+def _distinct_weights(rows: Rows) -> npt.NDArray[np.intp] | None:
+    """Which of a few weights each row has, if what is random has but few: then S sits on a lattice, or nearly."""
+    if not rows.tied:
+        return None
+    near = np.unique(np.round(np.log(rows.weight) / _NEAR), return_inverse=True)[1]
+    flips = np.bincount(near, rows.count * rows.chance * rows.otherwise)
+    if flips.sum() ** 2 > _PLATEAUS * (flips**2).sum():
+        return None
+    order = np.argsort(rows.weight, kind="stable")
+    ordered = rows.weight[order]
+    group = np.empty(len(order), dtype=np.intp)
+    group[order] = np.cumsum(np.append(0, ordered[1:] > ordered[:-1] * (1 + 1e-12)))
+    return group
+
+
+def _echo(rows: Rows, t: float) -> float:
+    """How far out the characteristic function has to be followed before its silence is believed.
+
+    Where most of what is random adds nearly the same, it comes back once or twice.
+    """
+    flips = rows.count * rows.chance * rows.otherwise
+    few = flips.sum() ** 2 <= _FEW_CELLS * (flips**2).sum()
+    if flips.sum() > _MANY_FLIPS and not few:
+        return 0.0
+    order = np.argsort(rows.weight)
+    middle = np.searchsorted(np.cumsum(flips[order]), flips.sum() / 2)
+    echo = 2 * math.pi / float(rows.weight[order[middle]])
+    sizes = _cumulants(rows, t, 0.75 * echo, 0.5 * echo / _TOGETHER, _TOGETHER).real
+    least = float(_cumulants(rows, t, 0.0, 0.0, 1).real[0]) + math.log(_NEGLIGIBLE)
+    if sizes.max() <= least:
+        return 0.0
+    return math.inf if few else 1.25 * echo
+
+
+def _gathered(rows: Rows, weights: npt.NDArray[np.intp] | None) -> Rows:
+    """Rows of nearly equal chance and weight together, at their means; the heaviest as they are.
+
+    Where weights are few they are kept apart, however close.
+    """
+    order = np.argsort(-rows.weight, kind="stable")
+    heavy, light = order[:_APART], order[_APART:]
+    of_weight = rows.weight[light].view(np.int64) >> 46 if weights is None else weights[light]
+    cells = (rows.chance[light].view(np.int64) >> 46) << 32 | of_weight
+    places = np.unique(cells, return_inverse=True)[1]
+    count = np.bincount(places, rows.count[light])
+
+    def joined(values: Floats) -> Floats:
+        return np.append(values[heavy], np.bincount(places, values[light] * rows.count[light]) / count)
+
+    # the mean weight goes with the weight's mean contribution, so that the mean of S stays what it is
+    chance = joined(rows.chance)
+    return Rows(
+        chance,
+        joined(rows.otherwise),
+        joined(rows.chance * rows.weight) / chance,
+        np.append(rows.count[heavy], count),
+        tied=False,
+    )
+
+
+def _integral(nodes: Complex, logs: Complex, s: float, step: float) -> float:
+    exponent = logs - nodes * s
+    top = float(exponent.real.max())
+    total = float((np.exp(exponent - top) / nodes).real.sum()) * step / math.pi
+    if nodes[0].real < 0:
+        return min(1.0, 1 + total * math.exp(top))
+    return math.exp(min(0.0, top + math.log(total))) if total > 0 else 0.0
+
+
+def _cumulants(rows: Rows, t: float, first: float, step: float, size: int) -> Complex:
+    """K(z) = sum of log(1 - q + q exp(z w)) at z = t + iu, u from ``first`` in steps, with nothing that overflows."""
+    tilted = _log_odds(rows) + t * rows.weight
+    # log(1 + e^a) = a + log(1 + e^-a): whichever exponential is small
+    small, turn = np.exp(-np.abs(tilted)), np.where(tilted > 0, -rows.weight, rows.weight)
+    real = float((rows.count * (np.log(rows.otherwise) + np.maximum(tilted, 0.0))).sum())
+    turns = float((rows.count * rows.weight)[tilted > 0].sum())
+    total = (real + 1j * turns * (first + step * np.arange(size))).astype(np.complex128)
+    single = rows.count == 1
+    # e^{iuw} by multiplication, from one node to the next
+    nodes = min(size, _TOGETHER)
+    for which, add in ((single, _add_single), (~single, _add_counted)):
+        for start in range(0, int(which.sum()), _VALUES):
+            part = np.flatnonzero(which)[start : start + _VALUES]
+            ahead = np.exp(1j * np.multiply.outer(np.arange(nodes) * step, turn[part])) * small[part]
+            for node in range(0, size, nodes):
+                here = slice(node, min(node + nodes, size))
+                values = ahead[: here.stop - node] * np.exp(1j * (first + node * step) * turn[part])
+                values += 1.0
+                add(total[here], values, rows.count[part])
+    return total
+
+
+def _add_single(total: Complex, values: Complex, count: Floats) -> None:
+    """Logarithms of products are fewer than products of logarithms."""
+    with np.errstate(divide="ignore"):
+        for start in range(0, values.shape[1], _FACTORS):
+            total += np.log(np.multiply.reduce(values[:, start : start + _FACTORS], axis=1))
+
+
+def _add_counted(total: Complex, values: Complex, count: Floats) -> None:
+    total.imag += (np.arctan2(values.imag, values.real) * count).sum(axis=1)
+    with np.errstate(divide="ignore"):
+        total.real += (np.log(values.real**2 + values.imag**2) * (count / 2)).sum(axis=1)
+
+
+def _log_odds(rows: Rows) -> Floats:
+    return np.log(rows.chance) - np.log(rows.otherwise)
+
+
+def _saddlepoint(rows: Rows, s: float) -> tuple[float, float]:
+    """The tilt t at which the mean is s, and the standard deviation there."""
+    log_odds = _log_odds(rows)
+
+    def moments(t: float) -> tuple[float, float]:
+        chance = expit(log_odds + t * rows.weight)
+        mean = float((rows.count * rows.weight * chance).sum())
+        return mean, float((rows.count * rows.weight**2 * chance * (1 - chance)).sum())
+
+    low, high = -1 / float(rows.weight.max()), 1 / float(rows.weight.max())
+    while moments(low)[0] > s:
+        low *= 2
+    while moments(high)[0] < s:
+        high *= 2
+    t = 0.0
+    for _ in range(200):
+        mean, variance = moments(t)
+        if mean > s:
+            high = t
+        else:
+            low = t
+        if abs(mean - s) <= 1e-9 * s:
+            break
+        newton = t - (mean - s) / variance if variance > 0 else math.inf
+        t = newton if low < newton < high else (low + high) / 2
+    return t, math.sqrt(max(moments(t)[1], math.ulp(0.0)))

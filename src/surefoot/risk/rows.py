@@ -1,0 +1,45 @@
+"""Rows under a law, and what is asked of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from surefoot.tallies import Floats
+
+#: Sums this close to s, relative to it, are s: the order of additions must not decide.
+SAME = 1e-11
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows that are alike: their chance of firing and of not, what firing adds, and how many they are."""
+
+    chance: Floats
+    otherwise: Floats
+    weight: Floats
+    count: Floats
+    #: Whether rows that stand together have the very same chance, not one much like it.
+    tied: bool = True
+
+    def __getitem__(self, which: npt.NDArray[np.bool_]) -> Rows:
+        return Rows(self.chance[which], self.otherwise[which], self.weight[which], self.count[which], self.tied)
+
+    @property
+    def total(self) -> float:
+        """What all of them add if all fire."""
+        return float((self.count * self.weight).sum())
+
+    def capped(self, most: float) -> Rows:
+        """The same rows, none of which adds more than ``most``: their chances stay what they are."""
+        return Rows(self.chance, self.otherwise, np.minimum(self.weight, most), self.count, self.tied)
+
+
+@dataclass(frozen=True)
+class Tail:
+    """P(S >= s), and the same with half of P(S = s)."""
+
+    p: float
+    mid: float
