@@ -9,6 +9,7 @@ from scipy.stats import binom
 
 import surefoot as sf
 from surefoot import InvalidPredictions, Monitor
+from surefoot.risk.null import Rows, upper_tail
 from surefoot.synthetic import predictions
 
 from_correct = sf.Predictions.from_correct
@@ -180,3 +181,57 @@ def test_many_slices_can_be_assessed() -> None:
     a = sf.assess(p, by=np.arange(3000) % 150)
     assert len(a.slices) == 150
     assert sum(part.verdict != "no evidence against calibration" for part in a.slices) <= 1
+
+
+def test_scales_far_apart_are_not_lost() -> None:
+    # three heavy rows beside 300 ordinary ones: given that one heavy row fires, the ordinary ones decide
+    rng = np.random.default_rng(1)
+    doubt = rng.uniform(0.02, 0.6, 300)
+    light = Rows(doubt, 1 - doubt, 1 / doubt, np.ones(300))
+    drawn = (rng.random((40_000, 300)) < doubt) @ (1 / doubt)
+    remainder = float(np.quantile(drawn, 0.9))
+    beyond = upper_tail(light, remainder).p
+    assert beyond == pytest.approx(0.1, abs=0.006)
+    tied = np.append(doubt, 1e-6)
+    rows = Rows(tied, 1 - tied, 1 / tied, np.append(np.ones(300), 3.0))
+    assert upper_tail(rows, 1e6 + remainder).p == pytest.approx(3e-6 * beyond, rel=0.01)
+    single = np.append(doubt, [1e-6, 1.1e-6, 1.3e-6])
+    rows = Rows(single, 1 - single, 1 / single, np.ones(303))
+    # the heaviest reaches it alone, the next with the ordinary rows
+    assert upper_tail(rows, 1 / 1.1e-6 + remainder).p == pytest.approx(1e-6 + 1.1e-6 * beyond, rel=0.01)
+
+
+def test_weighted_rows_of_three_scales() -> None:
+    share = np.linspace(0.1, 1, 20)
+    q0, q1 = 1.16610761e-05, 0.299070302
+    confidence = np.r_[np.full(872, 1 - q0), np.full(5, 1 - q1), np.full(20, 0.7)]
+    weight = np.r_[np.full(872, 168244.39180088 * q0), np.full(5, 2062368.79692338 * q1), share * 0.3]
+    # by 400,000 draws, standard error 0.0006 at most
+    for wrong, simulated in ((2, 0.1438), (3, 0.1134), (4, 0.0790), (5, 0.0544), (6, 0.0407)):
+        correct = np.ones(897, dtype=bool)
+        correct[872:875] = correct[897 - wrong :] = False
+        p = sf.risk_test(from_correct(correct, confidence, sample_weight=weight)).pvalue
+        assert p == pytest.approx(simulated, abs=0.002)
+
+
+def test_tied_sums_of_like_scale_count_what_was_seen() -> None:
+    q = np.array([0.017341157904046008, 0.02411228242590745, 0.0395061378510985])
+    tail = upper_tail(Rows(q, 1 - q, 1 / q, np.array([85.0, 82, 1381])), 1944.8418783659079)
+    assert 0.999 * 0.029772 <= tail.p <= 1.03 * 0.029772  # by enumeration
+    q = np.array([0.006977092273585957, 1.573271730259031e-05, 0.003061074729533889])
+    weight = np.array([345.0460624568349, 157696.92529077013, 33.53910334784149])
+    tail = upper_tail(Rows(q, 1 - q, weight, np.array([127.0, 309, 71])), 315427.3896848881)
+    assert 0.999 * 7.865e-6 <= tail.p <= 1.05 * 7.865e-6
+
+
+def test_the_scale_of_tiny_weights_does_not_matter_to_cox() -> None:
+    confidence = [0.9999996674266838, 0.999999970823666, 0.9999999999997089]
+    slopes = [
+        sf.cox_slope([1] * 3, [1, 0, 1], confidence, sample_weight=np.full(3, weight))
+        for weight in (1e-12, 1e-9, 1, 1e9)
+    ]
+    assert slopes == pytest.approx([slopes[2]] * 4, rel=1e-9)
+
+
+def test_a_wide_kernel_overflows_nothing() -> None:
+    assert 0 <= sf.ls_ece([1, 1], [1, 0], [0.5, 0.5], bandwidth=100.0) <= 1

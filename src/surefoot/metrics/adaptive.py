@@ -24,12 +24,12 @@ def adaptive_ece_metric(min_size: int = 100) -> Metric:
         at = levels(t)
         if not len(at.weight):
             return NOTHING
-        stated = at.weight * at.confidence
-        upto = [np.append(0.0, np.cumsum(x)) for x in (at.weight, at.rows, stated, at.gap)]
+        columns = (at.weight, at.rows, at.weight * at.confidence, at.gap)
         total, parts = 0.0, [(0, len(at.weight))]
         while parts:
             start, stop = parts.pop()
-            weight, rows, confidence, gap = (float(x[stop] - x[start]) for x in upto)
+            # added up anew, not as differences of running sums: rounding must not move a mean off a tie
+            weight, rows, confidence, gap = (float(x[start:stop].sum()) for x in columns)
             middle = start
             if rows >= min_size:
                 # clipped: the mean of equal values may round past them
@@ -39,7 +39,7 @@ def adaptive_ece_metric(min_size: int = 100) -> Metric:
                 total += abs(gap)
             else:
                 parts += [(start, middle), (middle, stop)]
-        return total / float(upto[0][-1])
+        return total / float(at.weight.sum())
 
     return Metric(
         "adaptive_ece",

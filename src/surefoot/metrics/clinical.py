@@ -79,10 +79,11 @@ def _cox(t: Tally) -> tuple[float, float] | Noted:
     at = levels(t)
     inside = (at.confidence > 0) & (at.confidence < 1)
     x = np.log(at.confidence[inside]) - np.log1p(-at.confidence[inside])
-    weight, correct = at.weight[inside], at.correct[inside]
+    total = max(float(at.weight[inside].sum()), 5e-324)
+    weight, correct = at.weight[inside] / total, at.correct[inside] / total
     if len(x) < 2:
         return undefined("it takes two different confidences between 0 and 1")
-    if not correct.any() or (correct == weight).all():
+    if not correct.any() or (correct >= weight).all():
         return undefined("all rows are correct, or all are wrong: no line fits best")
     right, wrong = x[correct > 0], x[correct < weight]
     if right.min() >= wrong.max() or wrong.min() >= right.max():
@@ -100,7 +101,7 @@ def _cox(t: Tally) -> tuple[float, float] | Noted:
         hessian = (design[:, None] * design * (weight * p * (1 - p))).sum(axis=2)
         step = np.linalg.lstsq(hessian, gradient, rcond=None)[0]
         # Newton's step, halved until it does not lead down
-        while likelihood(line + step) < likelihood(line) - 1e-9 and np.abs(step).max() > 1e-12:
+        while likelihood(line + step) < likelihood(line) - 1e-13 and np.abs(step).max() > 1e-12:
             step = step / 2
         line = line + step
         if np.abs(step).max() <= 1e-12 * max(1.0, float(np.abs(line).max())):

@@ -28,11 +28,13 @@ def ls_ece_metric(bandwidth: float = 1 / 15) -> Metric:
     """Logit-smoothed calibration error with a normal kernel of this bandwidth."""
 
     def formula(t: Tally) -> float | Noted:
+        from scipy.special import expit
+
         at = levels(t)
         if not len(at.weight):
             return NOTHING
         grid, density, correct = _smoothed(at, bandwidth)
-        return float(np.abs(correct - density / (1 + np.exp(-grid))).sum()) * bandwidth / _STEPS
+        return float(np.abs(correct - density * expit(grid)).sum()) * bandwidth / _STEPS
 
     return Metric(
         "ls_ece",
@@ -148,6 +150,8 @@ def ls_ece(
     p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
     if rng is None:
         return float(ls_ece_metric(float(bandwidth))(p))
+    from scipy.special import expit
+
     from surefoot.engines.arrays import tally_arrays
 
     at = levels(tally_arrays(p, TERMS))
@@ -157,7 +161,7 @@ def ls_ece(
     t = rng.choice(odds, draws, p=at.weight / at.weight.sum()) + bandwidth * rng.standard_normal(draws)
     t = np.clip(t, grid[0] + 0.5 * bandwidth, grid[-1] - 0.5 * bandwidth)
     fit = np.interp(t, grid, correct) / np.interp(t, grid, density)
-    return float(np.abs(fit - 1 / (1 + np.exp(-t))).mean())
+    return float(np.abs(fit - expit(t)).mean())
 
 
 def smooth_ece(

@@ -4,10 +4,9 @@ Rows fire independently, row i with chance :math:`q_i`, and a row that fires add
 wrong row adds 1/q). What is wanted is P(S >= s). Three steps, each leaving less to approximate:
 
 1. Rows whose weight alone reaches s are split off exactly: the chance that none of them fires is a product.
-2. Up to 256 other rows, and more if few of them will fire, are dealt into two hands. The sums of each hand are listed;
-   the lists meet at s. Nothing is approximated while a list fits, up to 24 rows and more with ties; a longer one is
-   thinned where its sums are closest.
-3. For more rows the characteristic function is inverted along the contour through the saddlepoint, which keeps
+2. Up to 256 other rows are dealt into two hands. The sums of each hand are listed, and the lists meet at s. They fit up
+   to 26 rows, and more with ties; then nothing is approximated.
+3. For others the characteristic function is inverted along the contour through the saddlepoint, which keeps
    relative accuracy far into the tail. Where it does not die down (ties, few mistakes to expect) s gets a margin as
    narrow as the number of nodes allows, so that P is not too small.
 """
@@ -24,19 +23,18 @@ from surefoot.risk.rows import SAME, Rows, Tail
 
 __all__ = ["Rows", "Tail", "upper_tail"]
 
-#: Rows up to which sums are listed; of rows that seldom fire more, for their characteristic function takes long to die
-#: down.
+#: Rows up to which listing their sums is tried.
 LISTED = 256
-_LISTED_IF_QUIET = 2048
-_QUIET = 64.0
 
 #: A weight is far above a spread, rows fire seldom, and what is left of a sum cannot matter, from and up to here.
 _FAR = 8.0
 _SELDOM = 30.0
-_NEGLIGIBLE = 1e-12
+_NEGLIGIBLE = 1e-5
+#: Rows, or groups of them, that are told apart so.
+_DEEPEST = 3
 
 
-def upper_tail(rows: Rows, s: float) -> Tail:
+def upper_tail(rows: Rows, s: float, depth: int = 0) -> Tail:
     """The chance that what fires adds up to s or more."""
     surely = rows.otherwise == 0
     whole = s
@@ -49,7 +47,7 @@ def upper_tail(rows: Rows, s: float) -> Tail:
     alone, exactly = rows.weight >= threshold, np.abs(rows.weight - s) <= SAME * s
     log_none = _log_none(rows[alone])
     light = rows[~alone]
-    tail = _light_tail(light, s)
+    tail = _light_tail(light, s, depth)
     # 1 - none * (1 - tail), without losing a small tail
     p = _within(-math.expm1(log_none) + math.exp(log_none) * tail.p)
     # of the rows that reach s alone, those that just do count half if nothing else fires
@@ -59,7 +57,7 @@ def upper_tail(rows: Rows, s: float) -> Tail:
     return Tail(p, _within(p - math.exp(log_none) * (tail.p - tail.mid) - silence * odds / 2))
 
 
-def _light_tail(rows: Rows, s: float) -> Tail:
+def _light_tail(rows: Rows, s: float, depth: int) -> Tail:
     """The tail of rows none of which reaches s alone."""
     threshold = s * (1 - SAME)
     if not len(rows.chance) or rows.total < threshold:
@@ -70,12 +68,12 @@ def _light_tail(rows: Rows, s: float) -> Tail:
     # the law does not know of units; in these no square overflows
     unit = 2.0 ** math.frexp(float(rows.weight.max()))[1]
     rows = Rows(rows.chance, rows.otherwise, rows.weight / unit, rows.count, rows.tied)
-    flips = float((rows.count * rows.chance * rows.otherwise).sum())
-    size = float(rows.count.sum())
-    if size <= LISTED or (size <= _LISTED_IF_QUIET and flips < _QUIET):
-        return listed_tail(rows, s / unit)
-    plateau = _rare_plateau(rows)
-    return inverted_tail(rows, s / unit) if plateau is None else _by_plateau(rows, plateau, s / unit)
+    s /= unit
+    listed = listed_tail(rows, s) if rows.count.sum() <= LISTED else None
+    if listed is not None:
+        return listed
+    plateau = _rare_plateau(rows) if depth < _DEEPEST else None
+    return inverted_tail(rows, s) if plateau is None else _by_plateau(rows, plateau, s, depth + 1)
 
 
 def _within(p: float) -> float:
@@ -92,15 +90,14 @@ def _log_none(rows: Rows) -> float:
 
 
 def _rare_plateau(rows: Rows) -> int | None:
-    """The rows, if any, that share one weight far above the spread of all lighter ones, and seldom fire."""
+    """The row, or rows of one weight, if any, far above the spread of all lighter ones, and seldom firing."""
     if not rows.tied:
         return None
     order = np.argsort(rows.weight, kind="stable")
     variances = (rows.count * rows.chance * rows.otherwise * rows.weight**2)[order]
     lighter = np.sqrt(np.cumsum(variances) - variances)
     candidates = np.flatnonzero(
-        (rows.count[order] > 1)
-        & (lighter > 0)
+        (lighter > 0)
         & (rows.weight[order] > _FAR * lighter)
         & ((rows.count * rows.chance)[order] < _SELDOM)
         & (variances > variances.sum() / 10)
@@ -108,7 +105,7 @@ def _rare_plateau(rows: Rows) -> int | None:
     return int(order[candidates[-1]]) if len(candidates) else None
 
 
-def _by_plateau(rows: Rows, plateau: int, s: float) -> Tail:
+def _by_plateau(rows: Rows, plateau: int, s: float, depth: int) -> Tail:
     """The tail by how many rows of a plateau fire: it and the others live on scales that no grid holds together."""
     from scipy.stats import binom
 
@@ -120,7 +117,7 @@ def _by_plateau(rows: Rows, plateau: int, s: float) -> Tail:
         mid -= float(binom.pmf(enough, count, chance)) * math.exp(_log_none(others)) / 2
     # the fewer fire, the more the others have to reach: until what is left cannot matter
     for fired in range(enough - 1, -1, -1):
-        tail, mass = upper_tail(others, s - fired * weight), float(binom.pmf(fired, count, chance))
+        tail, mass = upper_tail(others, s - fired * weight, depth), float(binom.pmf(fired, count, chance))
         p, mid = p + mass * tail.p, mid + mass * tail.mid
         if tail.p * float(binom.cdf(fired - 1, count, chance)) <= _NEGLIGIBLE * p:
             break

@@ -32,6 +32,8 @@ TERMS = (ROWS, WEIGHT, ERRORS, CERTAIN, CERTAIN_WRONG, *P_RISK.terms, *BY_DOUBT)
 _CAP = 0.1
 #: Skewness from which the normal law misses the 5% point by a tenth or more, and share of variance to speak of.
 _SKEWED, _DOMINATED = 0.17, 0.5
+#: Weighted rows up to which those alike are found and put together.
+_GROUPED = 100_000
 #: Numbers drawn together.
 _TOGETHER = 1 << 22
 
@@ -251,8 +253,15 @@ def _law(tally: Tally, predictions: Predictions | None, counts: Counts, alternat
         doubt, confidence = confidence, doubt
     kept = (predictions.weight > 0) & (doubt > 0)
     weight = predictions.weight[kept] / np.maximum(doubt[kept], 1 / MOST)
-    rows = Rows(doubt[kept], confidence[kept], weight, np.ones(len(weight)))
     seen = weight[surprising[kept]]
+    pairs = np.stack([doubt[kept], weight])
+    count = np.ones(pairs.shape[1])
+    if len(weight) <= _GROUPED:
+        # rows alike are one group, as they are in a table by doubt
+        pairs, alike = np.unique(pairs, axis=1, return_counts=True)
+        count = alike.astype(np.float64)
+    otherwise = 1 - pairs[0] if len(weight) <= _GROUPED else confidence[kept]
+    rows = Rows(pairs[0], otherwise, pairs[1], count)
     return _Law(rows, seen, np.ones(len(seen)), float(predictions.weight[kept].sum()))
 
 
