@@ -16,6 +16,8 @@ import numpy.typing as npt
 from surefoot.keys import Codes
 from surefoot.tallies import Floats, Sums, Table
 
+#: The term that counts rows, which every table by doubt holds.
+ROWS = "rows by doubt"
 #: Distinct values up to which all are kept.
 FEW = 4096
 #: Values kept apart at either end when there are more.

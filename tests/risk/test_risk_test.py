@@ -158,8 +158,9 @@ def test_lazy_frames_give_the_test_of_arrays() -> None:
         arrays = numbers(risk_test(of(doubt, ~correct)))
         frame = pl.DataFrame({"k": correct, "c": 1 - doubt, "d": doubt}).lazy()
         lazy = numbers(risk_test(Predictions.from_frame(frame, correct="k", confidence="c", doubt="d")))
+        # cells of a frame are cut at other places than those of arrays: as wide, so as good, but not the same
         for name, value in lazy.items():
-            assert value == pytest.approx(arrays[name], rel=1e-8), name
+            assert value == pytest.approx(arrays[name], rel=1e-6 if size > 4096 and not plateaus else 1e-10), name
 
 
 def test_e_value_is_the_mixture_of_the_likelihood_ratios() -> None:

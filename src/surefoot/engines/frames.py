@@ -7,13 +7,14 @@ class's scores one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import add, mul, sub, truediv
 from typing import Any
 
 import numpy as np
 
-from surefoot.doubt_table import CELLS, CUTS, FEW, DoubtTable, exact_codes
+from surefoot.doubt_table import CELLS, CUTS, FEW, ROWS, DoubtTable, exact_codes
 from surefoot.errors import InvalidPredictions
 from surefoot.expressions import evaluate
 from surefoot.keys import FARTHEST_LOG_ODDS, HALF, Bins, ClassPair, ClassScore, Doubt, Everything, Key, score_steps
@@ -131,21 +132,20 @@ class _Pushed:
         if self._has_few_doubts():
             self._file(parts, key, *self._by_doubt(terms), terms)
             return
-        nw = self.nw
-        lesser, is_doubt = self._lesser_of_doubt()
-        cell = self._doubt_cell(lesser, is_doubt)
-        counts = collected(self.predictions.frame.select(sf_cell=cell).group_by("sf_cell").agg(nw.len())).rows()
-        held = np.zeros(CELLS)
-        for at, count in counts:
-            held[at] = count
-        low = int(np.searchsorted(np.cumsum(held), FEW))
-        high = CELLS - 1 - int(np.searchsorted(np.cumsum(held[::-1]), FEW))
-        # rows that claim certainty are always kept by value
-        inside = (cell >= low) & (cell <= high) & (lesser > 0)
-        inner = self._summed({"sf_cell": cell}, terms, where=inside)
-        outer, codes = self._by_doubt(terms, where=~inside)
-        cells = np.array([row["sf_cell"] for row in inner], dtype=np.int64)
-        self._file(parts, key, [*inner, *outer], np.append(cells, codes), terms)
+        cell = self._doubt_cell()
+        rows = self._summed({"sf_cell": cell}, terms, in_parts=False)
+        cells = np.array([row["sf_cell"] for row in rows], dtype=np.int64)
+        held = np.bincount(cells, [row[ROWS] for row in rows], CELLS)
+        # the first and last cells hold rows that claim certainty: by value, and the next ones while they hold few rows
+        held[0] = held[-1] = 0
+        low, high = (int(np.searchsorted(np.cumsum(held[::step]), FEW, side="right")) for step in (1, -1))
+        outer = (cells < max(low, 1)) | (cells > CELLS - 1 - max(high, 1))
+        if outer.any():
+            apart = (cell < max(low, 1)) | (cell > CELLS - 1 - max(high, 1))
+            by_value, codes = self._by_doubt(terms, where=apart)
+            rows = [*(row for row, out in zip(rows, outer, strict=True) if not out), *by_value]
+            cells = np.append(cells[~outer], codes)
+        self._file(parts, key, rows, cells, terms)
 
     def _has_few_doubts(self) -> bool:
         nw, frame = self.nw, self.predictions.frame
@@ -154,28 +154,24 @@ class _Pushed:
 
     def _by_doubt(self, terms: list[Term], where: Any = None) -> tuple[list[dict[str, Any]], Any]:
         nw = self.nw
-        rows = self._summed({"sf_d": nw.col("sf_doubt"), "sf_c": nw.col("sf_confidence")}, terms, where=where)
+        keys = {"sf_d": nw.col("sf_doubt"), "sf_c": nw.col("sf_confidence")}
+        rows = self._summed(keys, terms, where=where, in_parts=False)
         doubt, confidence = (np.array([row[name] for row in rows], dtype=np.float64) for name in ("sf_d", "sf_c"))
         return rows, exact_codes(doubt, confidence)
 
-    def _lesser_of_doubt(self) -> tuple[Any, Any]:
+    def _doubt_cell(self) -> Any:
+        """A cell of the logarithm of the lesser of doubt and confidence, as wide as those of arrays."""
         nw = self.nw
         doubt, confidence = nw.col("sf_doubt"), nw.col("sf_confidence")
         is_doubt = (doubt <= confidence).cast(nw.Float64)
-        return doubt * is_doubt + confidence * (1 - is_doubt), is_doubt
-
-    def _doubt_cell(self, lesser: Any, is_doubt: Any) -> Any:
-        """The leading bits of a float without looking at its bits: exponent, and 64 steps of what is left."""
-        nw = self.nw
-        positive = (lesser > _SMALLEST).cast(nw.Float64)
-        safe = lesser * positive + (1 - positive)
-        exponent = (safe.log() / np.log(2.0)).floor()
-        # off by one where the logarithm rounds, and then mended by the steps, of which there are fewer or more
-        steps = ((safe / (exponent * np.log(2.0)).exp() - 1) * 64.0).floor()
-        cell = ((exponent + 1023.0) * 64.0 + steps) * positive
+        lesser = nw.min_horizontal(doubt, confidence)
+        # 0, and what is hardly more, in the first
+        steps = (lesser.clip(_SMALLEST, 1.0).log() * (64.0 / math.log(2.0))).floor() + (64.0 * 1023.0)
+        cell = steps * (lesser > _SMALLEST).cast(nw.Float64)
         for cut in CUTS:
             cell = cell + (lesser >= cut).cast(nw.Float64)
-        return (cell * is_doubt + (float(CELLS - 1) - cell) * (1 - is_doubt)).clip(0.0, float(CELLS - 1)).cast(nw.Int64)
+        # counted down from the end for confidences
+        return (cell + (float(CELLS - 1) - 2.0 * cell) * (1.0 - is_doubt)).cast(nw.Int64)
 
     def _weightless(self) -> set[Any]:
         """Slices in which no row counts."""
@@ -239,7 +235,12 @@ class _Pushed:
     # -- sums --------------------------------------------------------------------------------------------------------
 
     def _summed(
-        self, keys: Mapping[str, Any], terms: Sequence[Term], positive: Any = None, where: Any = None
+        self,
+        keys: Mapping[str, Any],
+        terms: Sequence[Term],
+        positive: Any = None,
+        where: Any = None,
+        in_parts: bool = True,
     ) -> list[dict[str, Any]]:
         """One aggregation: the totals of terms, a row for each combination of keys that occurs."""
         nw = self.nw
@@ -254,7 +255,7 @@ class _Pushed:
         keys = {**self.by, **keys}
         frame = self.predictions.frame if where is None else self.predictions.frame.filter(where)
         number = next(iter(keys)) if len(keys) == 1 and "sf_bins" in keys else None
-        in_parts = bool(keys) and frame.implementation == nw.Implementation.POLARS
+        in_parts = in_parts and bool(keys) and frame.implementation == nw.Implementation.POLARS
         if in_parts:
             # its grouped sums are plain ones: short sums, put together with their rounding, err less than a long one
             frame = nw.from_native(frame.to_native().with_row_index("sf_row"))

@@ -1,5 +1,6 @@
 """Terms that several metrics share."""
 
+from surefoot import doubt_table
 from surefoot.expressions import reciprocal
 from surefoot.keys import DOUBT_ITSELF
 from surefoot.tallies import Term
@@ -22,7 +23,7 @@ ERRORS = Term("mistakes", lambda row: (row.weight > 0) * row.wrong)
 
 #: What the law of the mistakes is made of: at each doubt, how many rows and how many of them wrong. A row is one draw,
 #: whatever it weighs; the sums tell the mean value of a cell, near 0 and near 1 alike.
-ROWS_BY_DOUBT = Term("rows by doubt", lambda row: row.one * (row.weight > 0), DOUBT_ITSELF)
+ROWS_BY_DOUBT = Term(doubt_table.ROWS, lambda row: row.one * (row.weight > 0), DOUBT_ITSELF)
 WRONG_BY_DOUBT = Term("mistakes by doubt", lambda row: (row.weight > 0) * row.wrong, DOUBT_ITSELF)
 DOUBT_BY_DOUBT = Term("doubt by doubt", lambda row: (row.weight > 0) * row.doubt, DOUBT_ITSELF)
 CONFIDENCE_BY_DOUBT = Term("confidence by doubt", lambda row: (row.weight > 0) * row.confidence, DOUBT_ITSELF)

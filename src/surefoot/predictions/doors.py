@@ -310,7 +310,9 @@ class Predictions:
     @property
     def has_equal_weights(self) -> bool:
         """Whether all rows that count weigh the same."""
-        counting = self.weight[self.weight > 0] if self.is_weighted else self.weight[:0]
+        if not self.is_weighted:
+            return True
+        counting = self.weight[self.weight > 0]
         return not len(counting) or bool((counting == counting[0]).all())
 
     @property
