@@ -18,7 +18,8 @@ from scipy.stats import norm
 
 import surefoot as sf
 from surefoot.risk.evalues import MIXTURE, factors
-from surefoot.risk.null import Rows, upper_tail
+from surefoot.risk.null import upper_tail
+from surefoot.risk.rows import Rows
 from surefoot.synthetic import PROFILES
 
 LEVELS = (0.05, 0.01)

@@ -253,14 +253,20 @@ def test_tests_have_an_answer_at_the_edges(edge: str) -> None:
     confidence, correct = EDGES[edge]
     p = sf.Predictions.from_correct(correct, confidence)
     ecd, drawn = sf.ecd_test(p), sf.ecd_test(p, rng=np.random.default_rng(0), draws=50)
-    assert ecd.decision in (-1, 0, 1)
-    assert drawn.decision in (-1, 0, 1)
-    assert 0 <= ecd.pvalue_over <= 1
-    assert 0 <= ecd.pvalue_under <= 1
+    for test in (ecd, drawn):
+        assert 0 <= test.pvalue_over <= 1
+        assert 0 <= test.pvalue_under <= 1
+        assert test.decision == (1 if test.pvalue_over <= 0.025 else -1 if test.pvalue_under <= 0.025 else 0)
     ecce = sf.ecce_test(p)
     assert 0 <= ecce.pvalue_mad <= 1
     assert 0 <= ecce.pvalue_r <= 1
-    assert sf.tcal_test(p, draws=20).rejected in (True, False)
+    tcal = sf.tcal_test(p, draws=20)
+    assert len(tcal.statistics) == len(tcal.thresholds) == max(0, tcal_levels(len(p)))
+    beyond = [
+        i for i, (value, bound) in enumerate(zip(tcal.statistics, tcal.thresholds, strict=True), 1) if value > bound
+    ]
+    assert tcal.level == (beyond[0] if beyond else None)
+    assert tcal.rejected == bool(beyond)
 
 
 def test_calibrated_confidences_are_rarely_rejected() -> None:

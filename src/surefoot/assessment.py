@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.arguments import check_share
 from surefoot.engines.arrays import tally_arrays
 from surefoot.errors import InvalidPredictions, MetricUnavailable
 from surefoot.metric import Metric, Noted
@@ -194,8 +195,7 @@ def assess(x: Any, probabilities: Any = None, *, level: float = 0.05, by: Any = 
     >>> a.verdict, a["accuracy"]
     ('underconfident', 1.0)
     """
-    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
-        raise ValueError(f"level is {level!r}; it should be a number between 0 and 1, such as 0.05.")
+    check_share("level", level, "0.05")
     if isinstance(x, Tally):
         if probabilities is not None or columns:
             raise InvalidPredictions("a tally already holds all there is; give it alone.")

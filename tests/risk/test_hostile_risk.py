@@ -9,7 +9,8 @@ from scipy.stats import binom
 
 import surefoot as sf
 from surefoot import InvalidPredictions, Monitor
-from surefoot.risk.null import Rows, upper_tail
+from surefoot.risk.null import upper_tail
+from surefoot.risk.rows import Rows
 from surefoot.synthetic import predictions
 
 from_correct = sf.Predictions.from_correct
@@ -235,3 +236,24 @@ def test_the_scale_of_tiny_weights_does_not_matter_to_cox() -> None:
 
 def test_a_wide_kernel_overflows_nothing() -> None:
     assert 0 <= sf.ls_ece([1, 1], [1, 0], [0.5, 0.5], bandwidth=100.0) <= 1
+
+
+def test_every_row_of_many_a_surprise_is_the_product_of_their_chances() -> None:
+    # in cells, rows add a little less in all than they did: what was seen must not seem out of reach
+    rng = np.random.default_rng(0)
+    for rows, most in ((5000, 1e-3), (5000, 2e-3), (5000, 4e-3), (20_000, 1e-3)):
+        doubt = most * rng.random(rows)
+        expected = float(np.exp(np.log1p(-doubt).sum()))
+        right = from_correct(np.ones(rows, dtype=bool), doubt=doubt)
+        wrong = from_correct(np.zeros(rows, dtype=bool), doubt, doubt=1 - doubt)
+        assert sf.risk_test(right, alternative="underconfident").pvalue == pytest.approx(expected, rel=1e-3)
+        assert sf.risk_test(wrong).pvalue == pytest.approx(expected, rel=1e-3)
+
+
+def test_nearly_every_row_a_surprise_comes_to_an_end() -> None:
+    rng = np.random.default_rng(1)
+    for rows, spared in ((3000, 2), (20_000, 30), (200_000, 100)):
+        doubt = rng.uniform(0.1, 0.5, rows)
+        correct = np.arange(rows) < spared
+        assert sf.risk_test(from_correct(correct, doubt=doubt)).pvalue < 1e-300
+        assert sf.risk_test(from_correct(~correct, doubt=doubt), alternative="underconfident").pvalue < 1e-50

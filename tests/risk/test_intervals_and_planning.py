@@ -139,7 +139,7 @@ def test_plans_refuse_what_makes_no_sense() -> None:
         {"deflation": 0.1, "power": 1},
         {"deflation": 0.1, "level": 0},
     ):
-        with pytest.raises(ValueError, match="should be between 0 and 1"):
+        with pytest.raises(ValueError, match="should be a number between 0 and 1"):
             sf.required_n([0.7, 0.8], **arguments)
     with pytest.raises(InvalidPredictions, match="nothing to plan"):
         sf.required_n([1.0, 1.0], deflation=0.1)

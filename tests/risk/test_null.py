@@ -7,7 +7,8 @@ import pytest
 from scipy.stats import binom
 
 import surefoot as sf
-from surefoot.risk.null import Rows, upper_tail
+from surefoot.risk.null import upper_tail
+from surefoot.risk.rows import Rows
 from surefoot.synthetic import PROFILES
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.arguments import check_whole
 from surefoot.metric import Metric, Noted
 from surefoot.metrics.binned import check_bins
 from surefoot.metrics.by_confidence import NOTHING, TERMS, Levels, levels
@@ -141,8 +142,7 @@ def adaptive_ece(
     >>> adaptive_ece([1, 1], [1, 0], [0.75, 0.25], min_size=2)
     0.25
     """
-    if isinstance(min_size, bool) or not isinstance(min_size, int) or min_size < 1:
-        raise ValueError(f"min_size is {min_size!r}; it should be a whole number of at least 1.")
+    check_whole("min_size", min_size)
     p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
     return float(adaptive_ece_metric(min_size)(p))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.arguments import check_whole
 from surefoot.keys import CONFIDENCE_ITSELF, Bins, Closed, Key
 from surefoot.metric import Metric
 from surefoot.metrics.terms import WEIGHT
@@ -15,8 +16,7 @@ from surefoot.tallies import Floats, Tally, Term
 
 
 def check_bins(n_bins: Any, closed: Any = "right") -> None:
-    if isinstance(n_bins, bool) or not isinstance(n_bins, int | np.integer) or n_bins < 1:
-        raise ValueError(f"n_bins is {n_bins!r}; it should be a whole number, at least 1.")
+    check_whole("n_bins", n_bins)
     if not isinstance(closed, str) or closed not in ("right", "left"):
         raise ValueError(f"closed is {closed!r}; it should be 'right', bins (a, b], or 'left', bins [a, b).")
 

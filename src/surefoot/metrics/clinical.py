@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.arguments import check_whole
 from surefoot.metric import Metric, Noted, undefined
 from surefoot.metrics.by_confidence import NOTHING, TERMS, levels
 from surefoot.predictions import as_predictions
@@ -196,8 +197,7 @@ def hosmer_lemeshow(
     >>> hosmer_lemeshow([1, 1, 1, 1], [1, 1, 0, 1], [0.5, 0.5, 0.75, 0.75], n_groups=2)
     2.6666666666666665
     """
-    if isinstance(n_groups, bool) or not isinstance(n_groups, int | np.integer) or n_groups < 1:
-        raise ValueError(f"n_groups is {n_groups!r}; it should be a whole number, at least 1.")
+    check_whole("n_groups", n_groups)
     p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
     return float(hosmer_lemeshow_metric(int(n_groups))(p))
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from surefoot.arguments import check_share, check_whole
 from surefoot.keys import EACH_ROW
 from surefoot.metric import Metric, Noted, undefined
 from surefoot.metrics.by_confidence import NOTHING, TERMS, Levels, levels
@@ -154,11 +155,10 @@ def tce(
     >>> tce([1] * 40, [0] * 40, [0.9] * 40)
     100.0
     """
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha is {alpha!r}; it should be between 0 and 1, such as 0.05.")
+    check_share("alpha", alpha, "0.05")
     for name, value in (("n_min", n_min), ("n_max", n_max)):
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
-            raise ValueError(f"{name} is {value!r}; it should be a whole number of rows.")
+        if value is not None:
+            check_whole(name, value, 0)
     p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
     return float(tce_metric(alpha, n_min, n_max)(p))
 

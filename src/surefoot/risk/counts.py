@@ -18,7 +18,7 @@ from surefoot.metrics.terms import (
     SURPRISE_BY_DOUBT,
     WRONG_BY_DOUBT,
 )
-from surefoot.risk.null import Rows
+from surefoot.risk.rows import Rows
 from surefoot.tallies import Floats, Tally
 
 #: 1 / doubt is at most this, whatever the doubt: sums of it stay finite.

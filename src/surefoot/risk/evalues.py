@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from surefoot.arguments import check_share
 from surefoot.doubt_table import CUTS
 from surefoot.risk.counts import Counts
 from surefoot.tallies import Floats
@@ -142,8 +143,7 @@ def e_bh(log_e_values: Sequence[float], level: float = 0.05) -> list[bool]:
     >>> e_bh([math.log(100), math.log(2), math.log(50)], level=0.05)
     [True, False, True]
     """
-    if not 0 < level < 1:
-        raise ValueError(f"level is {level!r}; it should be between 0 and 1.")
+    check_share("level", level, "0.05")
     values = np.array(log_e_values, dtype=np.float64)
     if np.isnan(values).any():
         raise ValueError("an e-value is nan; leave out what could not be tested.")

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from surefoot.arguments import check_share, check_whole
 from surefoot.engines.arrays import tally_arrays
 from surefoot.engines.threads import in_parallel, workers
 from surefoot.errors import MetricUnavailable
@@ -18,7 +19,8 @@ from surefoot.metrics.entropic import ECD
 from surefoot.metrics.size_ratio import normal_cdf
 from surefoot.metrics.tested import tcal_levels, tcal_statistics
 from surefoot.predictions import Predictions, as_predictions
-from surefoot.risk.null import Rows, upper_tail
+from surefoot.risk.null import upper_tail
+from surefoot.risk.rows import Rows
 from surefoot.tallies import Floats
 
 #: Numbers drawn together.
@@ -65,7 +67,8 @@ def ecd_test(
     >>> ecd_test([1] * 20, [0] * 20, [0.9] * 20).decision
     1
     """
-    _check_alpha(alpha)
+    check_share("alpha", alpha, "0.05")
+    check_whole("draws", draws)
     p = _unweighted(
         "ecd_test",
         as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt),
@@ -83,7 +86,7 @@ def ecd_test(
         over, under = _ecd_tails(at, c, odds, rows, inside)
         method = "exact"
     else:
-        over, under = _ecd_drawn(p, value, rng, _whole(draws))
+        over, under = _ecd_drawn(p, value, rng, draws)
         method = "bootstrap"
     decision: Literal[-1, 0, 1] = 1 if over <= alpha / 2 else -1 if under <= alpha / 2 else 0
     return EcdResult(decision, value, z, over, under, method)
@@ -161,7 +164,8 @@ def tcal_test(
     >>> tcal_test([1] * 40, [0] * 40, [0.9] * 40).level
     1
     """
-    _check_alpha(alpha)
+    check_share("alpha", alpha, "0.05")
+    check_whole("draws", draws)
     p = _unweighted(
         "tcal_test",
         as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt),
@@ -172,7 +176,7 @@ def tcal_test(
     if count < 1:
         return TcalResult(False, None, 0.0, (), ())
     statistics = tcal_statistics(at, count)[0]
-    seeds = rng.integers(0, 2**63, _whole(draws), dtype=np.int64)
+    seeds = rng.integers(0, 2**63, draws, dtype=np.int64)
     cuts = np.array_split(seeds, workers())
     drawn = np.concatenate(in_parallel([partial(_resampled, at, count, part) for part in cuts if len(part)]))
     thresholds = np.quantile(drawn, 1 - alpha / count, axis=0)
@@ -294,14 +298,3 @@ def _unweighted(name: str, p: Predictions) -> Predictions:
             f"{name} counts rows, and unequal weights have no meaning for it; leave out sample_weight."
         )
     return p[p.weight > 0] if p.is_weighted else p
-
-
-def _check_alpha(alpha: float) -> None:
-    if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 < alpha < 1:
-        raise ValueError(f"alpha is {alpha!r}; it should be between 0 and 1, such as 0.05.")
-
-
-def _whole(draws: int) -> int:
-    if isinstance(draws, bool) or not isinstance(draws, int) or draws < 1:
-        raise ValueError(f"draws is {draws!r}; it should be a whole number of at least 1.")
-    return draws

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, ndtri
 
+from surefoot.arguments import check_share, check_whole
 from surefoot.errors import FewMistakesWarning
 from surefoot.metrics.binned import ece
 from surefoot.predictions import Predictions
@@ -75,8 +76,8 @@ def intervals(
     >>> round(interval.low, 3), interval.value, round(interval.high, 3)
     (0.71, 0.8, 0.867)
     """
-    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
-        raise ValueError(f"level is {level!r}; it should be a number between 0 and 1, such as 0.95.")
+    check_share("level", level, "0.95")
+    check_whole("draws", draws)
     found = value_intervals(predictions, level=level, groups=_codes(predictions, groups), with_ranking=True)
     if rng is not None:
         found["ece"] = _ece_interval(predictions, level, _codes(predictions, groups), rng, draws)

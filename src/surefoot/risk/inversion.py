@@ -44,7 +44,8 @@ def inverted_tail(rows: Rows, s: float) -> Tail:
     weights = _distinct_weights(rows)
     if len(rows.chance) > _MOST_DISTINCT:
         rows = _gathered(rows, weights)
-    s *= 1 - SAME
+    # rows gathered may add a little less in all: s stays within what they reach
+    s = min(s * (1 - SAME), rows.total - float(rows.weight.min()) / 2)
     t, spread = _saddlepoint(rows, s)
     # Chernoff's bound on how much lies beyond s, seen from the mean
     bound = float(_cumulants(rows, t, 0.0, 0.0, 1).real[0]) - t * s
@@ -166,7 +167,7 @@ def _cumulants(rows: Rows, t: float, first: float, step: float, size: int) -> Co
 
 
 def _add_single(total: Complex, values: Complex, count: Floats) -> None:
-    """Logarithms of products are fewer than products of logarithms."""
+    """One logarithm for the product of many factors, not one for each."""
     with np.errstate(divide="ignore"):
         for start in range(0, values.shape[1], _FACTORS):
             total += np.log(np.multiply.reduce(values[:, start : start + _FACTORS], axis=1))

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from surefoot.arguments import check_share
 from surefoot.engines.threads import in_parallel
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions import Predictions
@@ -51,8 +52,7 @@ class Monitor:
         mean_time_between_false_alarms: float = 10_000,
         alternative: Watched = "both",
     ) -> None:
-        if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
-            raise ValueError(f"level is {level!r}; it should be a number between 0 and 1, such as 0.05.")
+        check_share("level", level, "0.05")
         time = mean_time_between_false_alarms
         if isinstance(time, bool) or not isinstance(time, int | float) or not 1 <= time < math.inf:
             raise ValueError(f"mean_time_between_false_alarms is {time!r}; it should be a number of rows, at least 1.")
@@ -176,8 +176,8 @@ class Monitor:
             rows = Predictions.from_correct(
                 correct, *_columns(len(correct), confidence), doubt=_column(len(correct), doubt)
             )
-            if self._expected:
-                self._check_claims(names or [], rows, fresh)
+            if names is not None and self._expected:
+                self._check_claims(names, rows, fresh)
         self._count(rows[fresh] if not fresh.all() else rows)
         self.repeated += int((~fresh).sum())
         if names is not None:
@@ -188,7 +188,7 @@ class Monitor:
 
     def _check_claims(self, names: list[Id], rows: Predictions, fresh: Any) -> None:
         """A prediction that was expected keeps the confidence it was issued with."""
-        for i, (name, claim) in enumerate(zip(names, _claims(rows), strict=bool(names))):
+        for i, (name, claim) in enumerate(zip(names, _claims(rows), strict=True)):
             before = self._expected.get(name)
             if fresh[i] and before is not None and before != claim:
                 raise InvalidPredictions(
@@ -259,12 +259,8 @@ _SOON = 128
 
 def _ids(ids: Any) -> list[Id]:
     """Ids as plain integers and strings."""
-    if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu":
-        numbers: list[Id] = ids.ravel().tolist()
-        return numbers
-    values = list(ids) if hasattr(ids, "__iter__") and not isinstance(ids, str) and np.shape(ids) != () else [ids]
-    if hasattr(ids, "__next__"):
-        values = list(ids)
+    alone = isinstance(ids, str | int | np.generic) or ids is None
+    values = [ids] if alone else ids.ravel().tolist() if isinstance(ids, np.ndarray) else list(ids)
     plain: list[Id] = []
     for i, value in enumerate(values):
         value = value.item() if isinstance(value, np.generic) else value

@@ -21,8 +21,6 @@ from surefoot.risk.inversion import inverted_tail
 from surefoot.risk.listing import listed_tail
 from surefoot.risk.rows import SAME, Rows, Tail
 
-__all__ = ["Rows", "Tail", "upper_tail"]
-
 #: Rows up to which listing their sums is tried.
 LISTED = 256
 

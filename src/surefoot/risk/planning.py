@@ -9,15 +9,16 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtri
 
+from surefoot.arguments import check_share, check_whole
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions import Predictions
 from surefoot.risk.counts import Counts
-from surefoot.risk.null import Rows, upper_tail
+from surefoot.risk.null import upper_tail
+from surefoot.risk.rows import CAP, Rows
 from surefoot.tallies import Floats
 
-#: The companion's cap, as in the test.
-_CAP = 0.1
-#: No plan needs more rows than this.
+#: No plan looks for less deflation than this, or needs more rows.
+_LEAST = 1e-9
 _MOST_ROWS = 10**9
 #: Confidences from which a plan for more rows is drawn: more are thinned evenly.
 _MOST_CONFIDENCES = 20_000
@@ -34,9 +35,9 @@ def required_n(confidences: Any, *, deflation: float, power: float = 0.8, level:
     >>> required_n([0.6, 0.7, 0.8, 0.9], deflation=0.1) < required_n([0.6, 0.7, 0.8, 0.9], deflation=0.05)
     True
     """
-    _check(power, level)
-    if not 0 < deflation < 1:
-        raise ValueError(f"deflation is {deflation!r}; it should be between 0 and 1, such as 0.05.")
+    check_share("power", power, "0.8")
+    check_share("level", level, "0.05")
+    check_share("deflation", deflation, "0.05")
     sample = _doubts(confidences)
     low, high = 1, min(_MOST_ROWS, _guess(sample, deflation, power, level))
     while _power(_like(sample, high), deflation, level) < power:
@@ -54,7 +55,7 @@ def minimum_detectable(confidences: Any, *, n: int | None = None, power: float =
     """The least deflation that rows with these confidences show with probability ``power``.
 
     As :func:`required_n`, the other way round; ``n`` rows with confidences like these, or just these. 1 if even a total
-    one would not show.
+    one would not show; nothing below 1e-9 is looked for.
 
     Examples
     --------
@@ -62,26 +63,28 @@ def minimum_detectable(confidences: Any, *, n: int | None = None, power: float =
     >>> minimum_detectable(some) > minimum_detectable(some, n=10_000)
     True
     """
-    _check(power, level)
+    check_share("power", power, "0.8")
+    check_share("level", level, "0.05")
+    if n is not None:
+        check_whole("n", n)
     sample = _doubts(confidences)
-    if n is not None and (isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1):
-        raise ValueError(f"n is {n!r}; it should be a whole number of rows.")
     laws = _laws(_like(sample, len(sample) if n is None else int(n)))
     thresholds = [_critical(law, level / 2) for law in laws]
 
-    def missing(deflation: float) -> float:
+    def missing(log_deflation: float) -> float:
+        deflation = math.exp(log_deflation)
         return max(_reached(law, s, deflation) for law, s in zip(laws, thresholds, strict=True)) - power
 
-    least, most = 1e-6, 1 - 1e-9
+    least, most = math.log(_LEAST), -1e-9
     if missing(most) < 0:
         return 1.0
-    return least if missing(least) >= 0 else float(brentq(missing, least, most, xtol=1e-5, rtol=1e-3))
+    return _LEAST if missing(least) >= 0 else math.exp(brentq(missing, least, most, xtol=1e-4))
 
 
 def detectable(counts: Counts, power: float = 0.8, level: float = 0.05) -> float:
     """The least deflation that shows, roughly: by the normal law of the capped companion, and so at once."""
     counts = counts.doubtful()
-    weight = np.minimum(1 / counts.doubt, _CAP * counts.n)
+    weight = np.minimum(1 / counts.doubt, CAP * counts.n)
     shift = float((counts.rows * counts.confidence * weight).sum())
     spread = math.sqrt(float((counts.rows * counts.doubt * counts.confidence * weight**2).sum()))
     return min(1.0, (ndtri(1 - level / 2) + ndtri(power)) * spread / shift) if shift else 1.0
@@ -98,12 +101,6 @@ def typical_range(counts: Counts) -> tuple[float, float]:
     low = 0.0 if silent >= 0.05 else _critical(random, 0.95)
     high = min(_critical(random, 0.05), random.total)
     return (sure + low) / counts.n, (sure + high) / counts.n
-
-
-def _check(power: float, level: float) -> None:
-    for name, value in (("power", power), ("level", level)):
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
-            raise ValueError(f"{name} is {value!r}; it should be between 0 and 1.")
 
 
 def _doubts(confidences: Any) -> Floats:
@@ -129,7 +126,7 @@ def _like(sample: Floats, rows: int) -> Rows:
 
 def _laws(rows: Rows) -> tuple[Rows, Rows]:
     """The rows of the test and of its companion."""
-    return rows, rows.capped(_CAP * float(rows.count.sum()))
+    return rows, rows.capped(CAP * float(rows.count.sum()))
 
 
 def _critical(rows: Rows, level: float) -> float:

@@ -9,6 +9,8 @@ import numpy.typing as npt
 
 from surefoot.tallies import Floats
 
+#: The capped companion of the test lets no row add more than this share of the number of rows.
+CAP = 0.1
 #: Sums this close to s, relative to it, are s: the order of additions must not decide.
 SAME = 1e-11
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from surefoot.arguments import check_whole
 from surefoot.engines.arrays import tally_arrays
 from surefoot.errors import MetricUnavailable
 from surefoot.metrics.size_ratio import CSR, CSR_SIGMA, CSR_Z, P_RISK, normal_cdf
@@ -16,7 +17,8 @@ from surefoot.predictions import Predictions, as_predictions
 from surefoot.risk.counts import MOST, Counts, counts_of
 from surefoot.risk.deflation import csr_lower, deflation
 from surefoot.risk.evalues import log_e
-from surefoot.risk.null import Rows, Tail, upper_tail
+from surefoot.risk.null import upper_tail
+from surefoot.risk.rows import CAP, SAME, Rows, Tail
 from surefoot.tallies import Floats, Tally
 
 if TYPE_CHECKING:
@@ -28,8 +30,6 @@ Method = Literal["exact", "normal", "monte_carlo"]
 #: What a tally has to hold for the test.
 TERMS = (ROWS, WEIGHT, ERRORS, CERTAIN, CERTAIN_WRONG, *P_RISK.terms, *BY_DOUBT)
 
-#: The companion caps weights at this share of the rows, so that no row decides alone.
-_CAP = 0.1
 #: Skewness from which the normal law misses the 5% point by a tenth or more, and share of variance to speak of.
 _SKEWED, _DOMINATED = 0.17, 0.5
 #: Weighted rows up to which those alike are found and put together.
@@ -130,6 +130,7 @@ def risk_test(
         raise ValueError(f"method is {method!r}; it should be 'exact', 'normal' or 'monte_carlo'.")
     if method == "monte_carlo" and not isinstance(rng, np.random.Generator):
         raise ValueError("method 'monte_carlo' draws at random; give rng=numpy.random.default_rng(seed).")
+    check_whole("draws", draws)
     x = predictions_or_tally
     if not isinstance(x, Tally) and type(x).__name__ != "FramePredictions":
         x = as_predictions(x, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
@@ -174,7 +175,7 @@ def result_of(
     if is_weighted and predictions is None and method != "normal":
         raise MetricUnavailable("with unequal weights the risk test needs the rows, which a tally does not hold.")
     law = _law(tally, predictions, counts, alternative)
-    capped = law.capped(_CAP)
+    capped = law.capped(CAP)
     if surprised:
         plain, companion = Tail(0.0, 0.0), Tail(0.0, 0.0)
     elif method == "monte_carlo":
@@ -233,7 +234,8 @@ class _Law:
 
     @property
     def seen(self) -> float:
-        return float((self.surprise * self.count).sum())
+        """What the surprises add up to, at most what all rows add: in cells that may be a little less than they did."""
+        return min(float((self.surprise * self.count).sum()), self.rows.total)
 
     def capped(self, share: float) -> _Law:
         """The same with no weight above a share of the whole."""
@@ -254,14 +256,12 @@ def _law(tally: Tally, predictions: Predictions | None, counts: Counts, alternat
     kept = (predictions.weight > 0) & (doubt > 0)
     weight = predictions.weight[kept] / np.maximum(doubt[kept], 1 / MOST)
     seen = weight[surprising[kept]]
-    pairs = np.stack([doubt[kept], weight])
-    count = np.ones(pairs.shape[1])
+    columns, count = np.stack([doubt[kept], confidence[kept], weight]), np.ones(len(weight))
     if len(weight) <= _GROUPED:
         # rows alike are one group, as they are in a table by doubt
-        pairs, alike = np.unique(pairs, axis=1, return_counts=True)
+        columns, alike = np.unique(columns, axis=1, return_counts=True)
         count = alike.astype(np.float64)
-    otherwise = 1 - pairs[0] if len(weight) <= _GROUPED else confidence[kept]
-    rows = Rows(pairs[0], otherwise, pairs[1], count)
+    rows = Rows(columns[0], columns[1], columns[2], count)
     return _Law(rows, seen, np.ones(len(seen)), float(predictions.weight[kept].sum()))
 
 
@@ -276,8 +276,6 @@ def _normal_tail(rows: Rows, s: float) -> Tail:
 
 def _drawn(law: _Law, capped: _Law, rng: np.random.Generator, draws: int) -> tuple[Tail, Tail]:
     """Both tails from the same draws, counted with the data as one of them, which makes them valid for any number."""
-    if isinstance(draws, bool) or not isinstance(draws, int) or draws < 1:
-        raise ValueError(f"draws is {draws!r}; it should be a whole number of at least 1.")
     rows = law.rows
     size = max(1, _TOGETHER // max(1, len(rows.chance)))
     reached = np.zeros((2, 2))
@@ -285,7 +283,7 @@ def _drawn(law: _Law, capped: _Law, rng: np.random.Generator, draws: int) -> tup
         fired = rng.binomial(rows.count.astype(np.int64), rows.chance, (min(size, draws - start), len(rows.chance)))
         for i, each in enumerate((law, capped)):
             sums = (fired * each.rows.weight).sum(axis=1)
-            reached[i] += (sums >= each.seen * (1 - 1e-11)).sum(), (sums > each.seen * (1 + 1e-11)).sum()
+            reached[i] += (sums >= each.seen * (1 - SAME)).sum(), (sums > each.seen * (1 + SAME)).sum()
     at_least, above = (reached.T + 1) / (draws + 1)
     plain, companion = (Tail(float(p), float(p + q) / 2) for p, q in zip(at_least, above, strict=True))
     return plain, companion
