@@ -3,93 +3,107 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from surefoot import metrics
-from surefoot.errors import (
-    FewMistakesWarning,
-    InvalidMonitor,
-    InvalidPredictions,
-    InvalidTally,
-    MetricUnavailable,
-    MissingPackage,
-    RoundedConfidenceWarning,
-    UndefinedMetricWarning,
-)
-from surefoot.metric import Metric
-from surefoot.metrics.adaptive import EciParts, adaptive_ece, eci, eci_parts
-from surefoot.metrics.binned import ece, equal_mass_ece, mce
-from surefoot.metrics.classwise import (
-    cw_balanced_accuracy,
-    cw_f1,
-    cw_fbeta,
-    cw_jaccard,
-    cw_kappa,
-    cw_mcc,
-    cw_metric,
-    cw_npv,
-    cw_precision,
-    cw_recall,
-    cw_specificity,
-)
-from surefoot.metrics.clinical import cox_intercept, cox_slope, hosmer_lemeshow, spiegelhalter_z
-from surefoot.metrics.confusion import Confusion, confusion, cw_confusion
-from surefoot.metrics.cumulative import ecce_mad, ecce_r
-from surefoot.metrics.entropic import ecd
-from surefoot.metrics.isotonic import mcaldist
-from surefoot.metrics.proper import brier, log_loss
-from surefoot.metrics.ranking import RocCurve, auc, auc_gain, cw_auc, cw_average_precision, cw_roc_curve, roc_curve
-from surefoot.metrics.selective import cwsa, cwsa_plus
-from surefoot.metrics.size_ratio import csr, csr_sigma, csr_z, p_risk
-from surefoot.metrics.smooth import ls_ece, smooth_ece
-from surefoot.metrics.tested import tcal, tce
-from surefoot.metrics.weighted import accuracy, cw_accuracy, gain, mean_confidence
-from surefoot.predictions import Predictions
-from surefoot.tallies import Tally, Term
-from surefoot.tallying import tally, tally_batches
-
 if TYPE_CHECKING:
-    from surefoot import synthetic
+    from surefoot import metrics, synthetic
     from surefoot.assessment import Assessment, assess, assess_estimator
+    from surefoot.errors import (
+        FewMistakesWarning,
+        InvalidMonitor,
+        InvalidPredictions,
+        InvalidTally,
+        MetricUnavailable,
+        MissingPackage,
+        RoundedConfidenceWarning,
+        UndefinedMetricWarning,
+    )
+    from surefoot.metric import Metric
+    from surefoot.metrics.adaptive import EciParts, adaptive_ece, eci, eci_parts
+    from surefoot.metrics.binned import ece, equal_mass_ece, mce
+    from surefoot.metrics.classwise import (
+        cw_balanced_accuracy,
+        cw_f1,
+        cw_fbeta,
+        cw_jaccard,
+        cw_kappa,
+        cw_mcc,
+        cw_metric,
+        cw_npv,
+        cw_precision,
+        cw_recall,
+        cw_specificity,
+    )
+    from surefoot.metrics.clinical import cox_intercept, cox_slope, hosmer_lemeshow, spiegelhalter_z
+    from surefoot.metrics.confusion import Confusion, confusion, cw_confusion
+    from surefoot.metrics.cumulative import ecce_mad, ecce_r
+    from surefoot.metrics.entropic import ecd
+    from surefoot.metrics.isotonic import mcaldist
+    from surefoot.metrics.proper import brier, log_loss
+    from surefoot.metrics.ranking import RocCurve, auc, auc_gain, cw_auc, cw_average_precision, cw_roc_curve, roc_curve
+    from surefoot.metrics.selective import cwsa, cwsa_plus
+    from surefoot.metrics.size_ratio import csr, csr_sigma, csr_z, p_risk
+    from surefoot.metrics.smooth import ls_ece, smooth_ece
+    from surefoot.metrics.tested import tcal, tce
+    from surefoot.metrics.weighted import accuracy, cw_accuracy, gain, mean_confidence
+    from surefoot.predictions import Predictions
     from surefoot.risk.evalues import e_bh, e_mean, e_product
     from surefoot.risk.indicator_tests import EcceResult, EcdResult, TcalResult, ecce_test, ecd_test, tcal_test
     from surefoot.risk.intervals import Interval, intervals
     from surefoot.risk.monitor import Monitor
     from surefoot.risk.planning import minimum_detectable, required_n
     from surefoot.risk.test import RiskResult, risk_test
+    from surefoot.tallies import Tally, Term
+    from surefoot.tallying import tally, tally_batches
 
 __version__ = "0.1.0"
 
-#: Loaded when first used, so that `import surefoot` stays quick.
-_LATER = {
-    "Assessment": "assessment",
-    "assess": "assessment",
-    "assess_estimator": "assessment",
-    "Interval": "risk.intervals",
-    "Monitor": "risk.monitor",
-    "RiskResult": "risk.test",
-    "intervals": "risk.intervals",
-    "minimum_detectable": "risk.planning",
-    "required_n": "risk.planning",
-    "risk_test": "risk.test",
-    "EcceResult": "risk.indicator_tests",
-    "EcdResult": "risk.indicator_tests",
-    "TcalResult": "risk.indicator_tests",
-    "e_bh": "risk.evalues",
-    "e_mean": "risk.evalues",
-    "e_product": "risk.evalues",
-    "ecce_test": "risk.indicator_tests",
-    "ecd_test": "risk.indicator_tests",
-    "tcal_test": "risk.indicator_tests",
-    "synthetic": "synthetic",
+#: What each module offers to users. It is loaded when first used: `import surefoot` takes no time.
+_OFFERED = {
+    "errors": (
+        "FewMistakesWarning InvalidMonitor InvalidPredictions InvalidTally "
+        "MetricUnavailable MissingPackage RoundedConfidenceWarning UndefinedMetricWarning"
+    ),
+    "metric": "Metric",
+    "metrics.adaptive": "EciParts adaptive_ece eci eci_parts",
+    "metrics.binned": "ece equal_mass_ece mce",
+    "metrics.classwise": (
+        "cw_balanced_accuracy cw_f1 cw_fbeta cw_jaccard cw_kappa "
+        "cw_mcc cw_metric cw_npv cw_precision cw_recall cw_specificity"
+    ),
+    "metrics.clinical": "cox_intercept cox_slope hosmer_lemeshow spiegelhalter_z",
+    "metrics.confusion": "Confusion confusion cw_confusion",
+    "metrics.cumulative": "ecce_mad ecce_r",
+    "metrics.entropic": "ecd",
+    "metrics.isotonic": "mcaldist",
+    "metrics.proper": "brier log_loss",
+    "metrics.ranking": "RocCurve auc auc_gain cw_auc cw_average_precision cw_roc_curve roc_curve",
+    "metrics.selective": "cwsa cwsa_plus",
+    "metrics.size_ratio": "csr csr_sigma csr_z p_risk",
+    "metrics.smooth": "ls_ece smooth_ece",
+    "metrics.tested": "tcal tce",
+    "metrics.weighted": "accuracy cw_accuracy gain mean_confidence",
+    "predictions": "Predictions",
+    "tallies": "Tally Term",
+    "tallying": "tally tally_batches",
+    "assessment": "Assessment assess assess_estimator",
+    "risk.evalues": "e_bh e_mean e_product",
+    "risk.indicator_tests": "EcceResult EcdResult TcalResult ecce_test ecd_test tcal_test",
+    "risk.intervals": "Interval intervals",
+    "risk.monitor": "Monitor",
+    "risk.planning": "minimum_detectable required_n",
+    "risk.test": "RiskResult risk_test",
 }
+_HOMES = {name: home for home, names in _OFFERED.items() for name in names.split()}
+_MODULES = ("metrics", "synthetic")
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATER:
+    if name in _MODULES:
+        return import_module(f"surefoot.{name}")
+    if name not in _HOMES:
         raise AttributeError(f"module 'surefoot' has no attribute {name!r}")
-    module = import_module(f"surefoot.{_LATER[name]}")
-    value = globals()[name] = module if name == _LATER[name] else getattr(module, name)
+    value = globals()[name] = getattr(import_module(f"surefoot.{_HOMES[name]}"), name)
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *_HOMES, *_MODULES})

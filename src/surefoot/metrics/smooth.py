@@ -51,7 +51,7 @@ def ls_ece_metric(bandwidth: float = 1 / 15) -> Metric:
 
 def _smoothed(at: Levels, bandwidth: float) -> tuple[Floats, Floats, Floats]:
     """A grid of log-odds, the density of rows there, and of correct ones."""
-    from scipy.signal import oaconvolve
+    from scipy.fft import irfft, next_fast_len, rfft
 
     confidence = np.clip(at.confidence, _CLIP, 1 - _CLIP)
     odds = np.log(confidence) - np.log1p(-confidence)
@@ -64,11 +64,13 @@ def _smoothed(at: Levels, bandwidth: float) -> tuple[Floats, Floats, Floats]:
     size = int(below[-1]) + margin + 2
     reach = np.arange(-margin, margin + 1) / _STEPS
     kernel = np.exp(-(reach**2) / 2) / math.sqrt(2 * math.pi) / bandwidth
+    length = next_fast_len(size + 2 * margin, real=True)
+    waves = rfft(kernel, length)
     spread = []
     for mass in (at.weight, at.correct):
         # between the two neighbours on the grid, so that means stay
         binned = np.bincount(below, mass * (1 - share), size) + np.bincount(below + 1, mass * share, size)
-        spread.append(oaconvolve(binned / at.weight.sum(), kernel, mode="same"))
+        spread.append(irfft(rfft(binned / at.weight.sum(), length) * waves, length)[margin : margin + size])
     return (np.arange(size) + first) * step, spread[0], spread[1]
 
 

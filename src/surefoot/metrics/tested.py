@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from surefoot.arguments import check_share, check_whole
+from surefoot.binomial import at_most, more_than
 from surefoot.keys import EACH_ROW
 from surefoot.metric import Metric, Noted, undefined
 from surefoot.metrics.by_confidence import NOTHING, TERMS, Levels, levels
@@ -93,7 +94,6 @@ def pooled(correct: Floats, least: int, most: int) -> tuple[npt.NDArray[np.intp]
 def binomial_p_values(hits: Any, rows: Any, chance: Floats) -> Floats:
     """Exact two-sided p-values, as :func:`scipy.stats.binomtest` has them, many at once."""
     from scipy.special import gammaln
-    from scipy.stats import binom
 
     hits, rows = np.asarray(hits, dtype=np.int64), np.asarray(rows, dtype=np.int64)
     factorials = gammaln(np.arange(int(rows.max()) + 2) + 1.0)
@@ -117,14 +117,14 @@ def binomial_p_values(hits: Any, rows: Any, chance: Floats) -> Floats:
                 middle = (low + high) // 2
                 rare = log_mass(np.minimum(middle, n)) <= bound
                 low, high = np.where(rare | (low >= high), low, middle + 1), np.where(rare, middle, high)
-            p_values[which] = binom.cdf(k, n, p) + binom.sf(low - 1, n, p)
+            p_values[which] = at_most(k, n, p) + more_than(low - 1, n, p)
         else:
             low, high = np.full(len(k), -1), np.floor(p * n).astype(np.int64)
             while (low < high).any():
                 middle = (low + high + 1) // 2
                 rare = log_mass(np.maximum(middle, 0)) <= bound
                 low, high = np.where(rare, middle, low), np.where(rare | (low >= high), high, middle - 1)
-            p_values[which] = binom.cdf(low, n, p) + binom.sf(k - 1, n, p)
+            p_values[which] = at_most(low, n, p) + more_than(k - 1, n, p)
     return np.minimum(p_values, 1.0)
 
 

@@ -17,6 +17,7 @@ import math
 
 import numpy as np
 
+from surefoot.binomial import at_most, exactly, more_than
 from surefoot.risk.inversion import inverted_tail
 from surefoot.risk.listing import listed_tail
 from surefoot.risk.rows import SAME, Rows, Tail
@@ -105,18 +106,16 @@ def _rare_plateau(rows: Rows) -> int | None:
 
 def _by_plateau(rows: Rows, plateau: int, s: float, depth: int) -> Tail:
     """The tail by how many rows of a plateau fire: it and the others live on scales that no grid holds together."""
-    from scipy.stats import binom
-
     others = rows[np.arange(len(rows.chance)) != plateau]
     count, chance, weight = rows.count[plateau], rows.chance[plateau], float(rows.weight[plateau])
     enough = min(math.ceil(s * (1 - SAME) / weight), round(count) + 1)
-    p = mid = float(binom.sf(enough - 1, count, chance))
+    p = mid = float(more_than(enough - 1, count, chance))
     if abs(enough * weight - s) <= SAME * s:
-        mid -= float(binom.pmf(enough, count, chance)) * math.exp(_log_none(others)) / 2
+        mid -= float(exactly(enough, count, chance)) * math.exp(_log_none(others)) / 2
     # the fewer fire, the more the others have to reach: until what is left cannot matter
     for fired in range(enough - 1, -1, -1):
-        tail, mass = upper_tail(others, s - fired * weight, depth), float(binom.pmf(fired, count, chance))
+        tail, mass = upper_tail(others, s - fired * weight, depth), float(exactly(fired, count, chance))
         p, mid = p + mass * tail.p, mid + mass * tail.mid
-        if tail.p * float(binom.cdf(fired - 1, count, chance)) <= _NEGLIGIBLE * p:
+        if tail.p * float(at_most(fired - 1, count, chance)) <= _NEGLIGIBLE * p:
             break
     return Tail(p, mid)

@@ -1,0 +1,75 @@
+"""Binomial probabilities by special functions alone: ``scipy.stats`` has them too, and takes half a second to load."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+
+def at_most(k: Any, n: Any, p: Any) -> Floats:
+    """The chance of at most k successes in n trials.
+
+    Examples
+    --------
+    >>> float(at_most(1, 2, 0.5))
+    0.75
+    """
+    from scipy.special import betainc
+
+    k, n = np.asarray(k, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    inner = np.clip(k, 0, np.maximum(n - 1, 0))
+    inside = betainc(np.maximum(n - inner, 1), inner + 1, 1 - np.asarray(p))
+    return np.where(k < 0, 0.0, np.where(k >= n, 1.0, inside))
+
+
+def more_than(k: Any, n: Any, p: Any) -> Floats:
+    """The chance of more than k successes in n trials.
+
+    Examples
+    --------
+    >>> float(more_than(0, 2, 0.5))
+    0.75
+    """
+    from scipy.special import betainc
+
+    k, n = np.asarray(k, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    inner = np.clip(k, 0, np.maximum(n - 1, 0))
+    inside = betainc(inner + 1, np.maximum(n - inner, 1), np.asarray(p))
+    return np.where(k < 0, 1.0, np.where(k >= n, 0.0, inside))
+
+
+def exactly(k: Any, n: Any, p: Any) -> Floats:
+    """The chance of exactly k successes in n trials.
+
+    Examples
+    --------
+    >>> round(float(exactly(1, 2, 0.5)), 12)
+    0.5
+    """
+    from scipy.special import gammaln, xlog1py, xlogy
+
+    k, n, p = (np.asarray(x, dtype=np.float64) for x in (k, n, p))
+    ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    chance: Floats = np.exp(ways + xlogy(k, p) + xlog1py(n - k, -p))
+    return chance
+
+
+def limits(hits: Any, rows: Any, level: float = 0.95) -> tuple[Floats, Floats]:
+    """The interval of Clopper and Pearson for the chance of a hit.
+
+    Examples
+    --------
+    >>> [round(float(x), 4) for x in limits(0, 10)]
+    [0.0, 0.3085]
+    """
+    from scipy.special import betaincinv
+
+    hits, rows = np.asarray(hits, dtype=np.float64), np.asarray(rows, dtype=np.float64)
+    tail, misses = (1 - level) / 2, np.asarray(rows - hits)
+    low = betaincinv(np.maximum(hits, 1), misses + 1, tail)
+    high = betaincinv(hits + 1, np.maximum(misses, 1), 1 - tail)
+    return np.where(hits <= 0, 0.0, low), np.where(misses <= 0, 1.0, high)
