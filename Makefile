@@ -27,7 +27,7 @@ test: check
 # what needs more than Python: Java for Spark; and the packages that values are compared with
 test-heavy: .venv/.ready
 	$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/pip install --quiet --disable-pip-version-check '$(TORCH)'
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[spark,conformance,figures]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[spark,conformance,browser]'
 	$(BIN)/python -m pytest -m heavy
 
 check: .venv/.ready

@@ -129,7 +129,7 @@ def test_print_says_what_was_found() -> None:
 def test_print_tells_of_rounded_and_certain_rows() -> None:
     with pytest.warns(sf.RoundedConfidenceWarning):
         p = sf.Predictions.from_correct([True, True], np.array([1, 0.5], dtype=np.float32))
-    assert "note: 1 of 2 confidences are 1.0 in a narrow float type" in str(sf.assess(p))
+    assert "note: 1 of 2 confidences are 1.0 as a rounded number" in str(sf.assess(p))
     assert "1 of 2 rows claim certainty and are right" in str(
         sf.assess(sf.Predictions.from_correct([1, 1], [1.0, 0.5]))
     )

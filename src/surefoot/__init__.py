@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from surefoot import metrics, synthetic
     from surefoot.assessment import Assessment, assess, assess_estimator
+    from surefoot.comparison import Comparison, compare
     from surefoot.errors import (
         FewMistakesWarning,
         InvalidMonitor,
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
         RoundedConfidenceWarning,
         UndefinedMetricWarning,
     )
+    from surefoot.files.reading import load
     from surefoot.metric import Metric
     from surefoot.metrics.adaptive import EciParts, adaptive_ece, eci, eci_parts
     from surefoot.metrics.binned import ece, equal_mass_ece, mce
@@ -62,6 +64,7 @@ _OFFERED = {
         "FewMistakesWarning InvalidMonitor InvalidPredictions InvalidTally "
         "MetricUnavailable MissingPackage RoundedConfidenceWarning UndefinedMetricWarning"
     ),
+    "files.reading": "load",
     "metric": "Metric",
     "metrics.adaptive": "EciParts adaptive_ece eci eci_parts",
     "metrics.binned": "ece equal_mass_ece mce",
@@ -85,6 +88,7 @@ _OFFERED = {
     "tallies": "Tally Term",
     "tallying": "tally tally_batches",
     "assessment": "Assessment assess assess_estimator",
+    "comparison": "Comparison compare",
     "risk.evalues": "e_bh e_mean e_product",
     "risk.indicator_tests": "EcceResult EcdResult TcalResult ecce_test ecd_test tcal_test",
     "risk.intervals": "Interval intervals",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from inspect import signature
 from os import PathLike
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.arguments import check_share
+from surefoot.bins import Bin, near_certainty, reliability
 from surefoot.engines.arrays import tally_arrays
 from surefoot.errors import InvalidPredictions, MetricUnavailable
 from surefoot.metric import Metric, Noted
@@ -76,6 +77,8 @@ class Surprise:
     share: float
     truth: Label | None = None
     predicted: Label | None = None
+    #: The slice it lies in, where rows are sliced.
+    slice: Label | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -108,13 +111,26 @@ class Assessment:
     surprises: tuple[Surprise, ...] = ()
     #: Rows by doubt, which the law of CSR is made of.
     counts: Counts | None = field(default=None, repr=False)
+    #: The reliability diagram, and its stretch near certainty.
+    reliability: tuple[Bin, ...] = ()
+    near_certainty: tuple[Bin, ...] = ()
+    #: The file that was read, if it was one, and which of its columns were taken for what.
+    source: str = ""
+    columns: str = ""
+    #: The rows themselves, where they are at hand.
+    predictions: Predictions | None = field(default=None, repr=False)
 
     @cached_property
     def typical_csr(self) -> tuple[float, float] | None:
         """Where CSR lies for nine in ten calibrated models with these confidences; None if weights are unequal."""
-        if self.counts is None or self.risk.method != "exact" or not self.counts.n or math.isnan(self.risk.deflation):
+        if (
+            self.counts is None
+            or self.risk.method != "exact"
+            or not self.counts.doubtful().n
+            or math.isnan(self.risk.deflation)
+        ):
             return None
-        return typical_range(self.counts)
+        return typical_range(self.counts.doubtful())
 
     def __getitem__(self, name: str) -> float:
         """The value of a metric; asking for one the data cannot give says why."""
@@ -129,6 +145,8 @@ class Assessment:
         return {
             "surefoot": "assessment",
             "schema": SCHEMA,
+            "source": self.source,
+            "columns": self.columns,
             "verdict": self.verdict,
             "level": self.level,
             "classes": self.classes,
@@ -140,10 +158,11 @@ class Assessment:
             "metrics": {name: self._entry(name) for name in (*self.metrics, *self._absent())},
             "mistakes": {"stated": self.stated, "seen": self.seen},
             "bands": [_strict(asdict(band)) for band in self.bands],
+            **{name: [_strict(asdict(one)) for one in getattr(self, name)] for name in _FIGURES},
             "by": self.by,
             "slices": [
                 {
-                    **_strict({name: value for name, value in vars(part).items() if name not in _NESTED}),
+                    **_strict({name: value for name, value in vars(part).items() if name not in (*_NESTED, *_FIGURES)}),
                     **{name: _strict(_plain(getattr(part, name))) for name in _NESTED},
                 }
                 for part in self.slices
@@ -156,6 +175,17 @@ class Assessment:
         if path is not None:
             write_whole(path, text)
         return text
+
+    def to_html(self, path: str | PathLike[str]) -> None:
+        """The report, one HTML file that needs nothing else: whole, or not at all."""
+        from surefoot.report.html import report
+
+        write_whole(path, report(self))
+
+    def _repr_html_(self) -> str:
+        from surefoot.report.notebook import assessment_card
+
+        return assessment_card(self)
 
     def __str__(self) -> str:
         return render(self)
@@ -217,14 +247,29 @@ def assess(x: Any, probabilities: Any = None, *, level: float = 0.05, by: Any = 
         }
         chosen = {name: metric for name, metric in chosen.items() if name not in slow}
     whole = _exact(predictions, chosen)
-    parts: list[tuple[Label, Tally, Predictions | None]] = []
-    if by is not None:
-        values = slicing_column(predictions, by)
-        count = len(np.unique(values)) * len(predictions.labels or ())
-        of_slices = {name: metric for name, metric in chosen.items() if metric.additive}
-        of_slices = of_slices if count <= MOST_CLASSES_OF_SLICES else _without_classes(of_slices)
-        parts = [(value, _exact(part, of_slices), part) for value, part in sliced(predictions, values)]
-    return _assessed(whole, chosen, reasons, level, name, parts, predictions.labels, predictions)
+    values = None if by is None else slicing_column(predictions, by)
+    parts = [] if values is None else _parts(predictions, values, chosen)
+    return _assessed(whole, chosen, reasons, level, name, parts, predictions.labels, predictions, values)
+
+
+def with_slices(a: Assessment, by: Any) -> Assessment:
+    """The same assessment, with slices besides; it must hold the rows."""
+    assert a.predictions is not None
+    chosen = {name: ALL[name] for name in a.metrics}
+    values = slicing_column(a.predictions, by)
+    slices = slices_of(_parts(a.predictions, values, chosen), chosen, a.level, descriptive=by == "truth")
+    name = by if isinstance(by, str) else "slice"
+    return replace(a, by=name, slices=slices, surprises=_surprises(a.predictions, values))
+
+
+def _parts(
+    predictions: Predictions, values: Any, chosen: Mapping[str, Metric]
+) -> list[tuple[Label, Tally, Predictions | None]]:
+    """The tally of each slice, of the metrics that add up; of many slices of many classes, of none made by class."""
+    count = len(np.unique(values)) * len(predictions.labels or ())
+    additive = {name: metric for name, metric in chosen.items() if metric.additive}
+    additive = additive if count <= MOST_CLASSES_OF_SLICES else _without_classes(additive)
+    return [(value, _exact(part, additive), part) for value, part in sliced(predictions, values)]
 
 
 def assess_estimator(model: Any, X: Any, y: Any, *, level: float = 0.05, by: Any = None) -> Assessment:
@@ -300,6 +345,7 @@ def _assessed(
     parts: Sequence[tuple[Label, Tally, Predictions | None]],
     labels: tuple[Label, ...] | None,
     rows: Predictions | None,
+    slicing: Any = None,
 ) -> Assessment:
     values: dict[str, Noted] = {name: metric.evaluate(whole) for name, metric in chosen.items()}
     over, under = both_sides(whole, rows)
@@ -319,8 +365,11 @@ def _assessed(
         classes=None if labels is None else len(labels),
         weight=whole[WEIGHT],
         intervals={} if rows is None else _intervals(rows),
-        surprises=() if rows is None else _surprises(rows),
-        counts=counts_of(whole).doubtful(),
+        surprises=() if rows is None else _surprises(rows, slicing),
+        counts=counts_of(whole),
+        reliability=reliability(whole),
+        near_certainty=near_certainty(whole),
+        predictions=rows,
     )
 
 
@@ -330,7 +379,7 @@ def _intervals(rows: Predictions) -> dict[str, Interval]:
     return value_intervals(rows, level=0.95, with_ranking=with_ranking)
 
 
-def _surprises(rows: Predictions, most: int = 10) -> tuple[Surprise, ...]:
+def _surprises(rows: Predictions, slicing: Any, most: int = 12) -> tuple[Surprise, ...]:
     """The wrong rows of most surprise; those that claimed certainty come first, and share it all."""
     wrong = np.flatnonzero(~rows.correct & (rows.weight > 0))
     doubt, weight = rows.doubt_of(slice(None))[wrong], rows.weight[wrong]
@@ -350,6 +399,7 @@ def _surprises(rows: Predictions, most: int = 10) -> tuple[Surprise, ...]:
             float(shares[i]),
             None if rows.truth is None else np.asarray(rows.truth)[wrong[i]].item(),
             None if rows.predicted is None else np.asarray(rows.predicted)[wrong[i]].item(),
+            None if slicing is None else slicing[wrong[i]].item(),
         )
         for i in order.tolist()
     )
@@ -370,6 +420,7 @@ def _bands(t: Tally) -> tuple[Band, ...]:
 
 #: The fields of a slice that hold several numbers.
 _NESTED = ("risk", "underconfidence", "metrics")
+_FIGURES = ("reliability", "near_certainty")
 
 
 def _plain(fields: Any) -> dict[str, Any]:

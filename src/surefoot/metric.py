@@ -18,6 +18,7 @@ from surefoot.tallies import Tally, Term
 if TYPE_CHECKING:
     from surefoot.predictions.lazy import FramePredictions
 
+About = Literal["risk", "value", "calibration", "score"]
 Direction = Literal["higher", "lower", "nearest", "none"]
 
 
@@ -36,6 +37,10 @@ class Metric:
     terms: tuple[Term, ...]
     formula: Callable[[Tally], Any] = field(repr=False)
     title: str
+    #: What it speaks of: risk, value, calibration on the whole, or several of them at once.
+    about: About = "calibration"
+    #: How to read a value, in a sentence.
+    reading: str = ""
     #: The formula as it is printed, in LaTeX.
     notation: str = ""
     #: The value of perfect predictions, if there is one.

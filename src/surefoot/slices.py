@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from surefoot.bins import Bin, near_certainty, reliability
 from surefoot.engines.threads import in_parallel
 from surefoot.metric import Metric
 from surefoot.metrics.terms import DOUBT, WRONG
@@ -42,6 +43,9 @@ class Slice:
     #: The least deflation that so many rows would show four times in five, roughly, and the CSR it would bring.
     detectable_deflation: float
     detectable_csr: float
+    #: The reliability diagram, and its stretch near certainty.
+    reliability: tuple[Bin, ...] = ()
+    near_certainty: tuple[Bin, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Slice {self.value!r}: {self.verdict or 'no verdict'}, CSR {self.risk.csr:.3g}, {self.risk.n:,} rows>"
@@ -99,6 +103,8 @@ def slices_of(
             is_named,
             least,
             1 + least * odds,
+            reliability(tally, intervals=not descriptive),
+            near_certainty(tally, intervals=not descriptive),
         )
         slices.append(_described(one) if descriptive else one)
     return slices

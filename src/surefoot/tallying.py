@@ -13,6 +13,7 @@ from surefoot.errors import InvalidPredictions, InvalidTally, MetricUnavailable
 from surefoot.keys import Bins
 from surefoot.metric import Metric
 from surefoot.metrics import ALL
+from surefoot.metrics.binned import equal_width, gap_terms
 from surefoot.metrics.terms import BY_DOUBT, CERTAIN, CERTAIN_WRONG, DOUBT, ERRORS, ROWS, WEIGHT, WRONG
 from surefoot.predictions import Predictions
 from surefoot.predictions.columns import Array, as_array, check_lengths
@@ -29,10 +30,15 @@ BAND_WEIGHT = Term("weight by decade of doubt", lambda row: row.weight, DOUBT_BA
 BAND_DOUBT = Term("doubt by decade of doubt", lambda row: row.weight * row.doubt, DOUBT_BANDS)
 BAND_WRONG = Term("wrong by decade of doubt", lambda row: row.weight * row.wrong, DOUBT_BANDS)
 
+#: Mistakes in the bins of ECE, for the reliability diagram.
+RELIABILITY_BINS = equal_width(15, "right")
+BIN_WEIGHT, BIN_GAP = gap_terms(RELIABILITY_BINS)
+BIN_WRONG = Term(f"wrong by {RELIABILITY_BINS.name}", lambda row: row.weight * row.wrong, RELIABILITY_BINS)
+
 #: What every tally holds, whatever metrics were asked for: how many rows, and the mistakes stated and seen.
 ALWAYS = (ROWS, WEIGHT, ERRORS, CERTAIN, CERTAIN_WRONG, DOUBT, WRONG)
 #: What a tally holds besides when nothing in particular was asked for.
-BANDS = (BAND_WEIGHT, BAND_DOUBT, BAND_WRONG, *BY_DOUBT)
+BANDS = (BAND_WEIGHT, BAND_DOUBT, BAND_WRONG, BIN_WEIGHT, BIN_GAP, BIN_WRONG, *BY_DOUBT)
 
 
 def tally(

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from surefoot.engines import kernel_cache
-from surefoot.engines.rows import COMPILE_FROM, OPERATIONS, RUN_FROM, columns, kernel_columns, types_of
+from surefoot.engines.rows import OPERATIONS, RUN_FROM, columns, kernel_columns, types_of
 from surefoot.engines.threads import in_parallel, workers
 from surefoot.expressions import evaluate
 from surefoot.keys import FARTHEST_LOG_ODDS, HALF, Codes, ordered_bits, score_steps
@@ -21,6 +21,8 @@ from surefoot.tallies import Floats, Sums, Table, Term, program_of
 
 Result = TypeVar("Result")
 
+#: Scores from which loading a compiled sort takes less time than it saves.
+COMPILE_FROM = 4_000_000
 #: Rows a block when scores go into cells.
 _CELL_BLOCK = 1 << 18
 #: Classes whose scores are fetched together.

@@ -7,6 +7,7 @@ confidence in the place of counts.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from functools import cache
 from inspect import cleandoc
@@ -152,6 +153,8 @@ def fbeta(beta: float) -> Formula:
         return _ratio((1 + square) * tp, (1 + square) * tp + square * fn + fp)
 
     formula.__name__ = "fbeta"
+    favoured = "recall" if beta > 1 else "precision"
+    formula.__doc__ = f"Weighted harmonic mean of precision and recall; beta {beta:g} favours {favoured}."
     return formula
 
 
@@ -303,7 +306,16 @@ def _listed(
     """The macro form, as it stands in ``ALL``; its notation is that of the formula's docstring."""
     notation = (formula.__doc__ or "").partition(".. math::")[2].partition("\n\n")[0]
     name = f"cw_{formula.__name__}"
-    return confusion_metric(name, formula, whole=whole, title=title, notation=" ".join(notation.split()), lowest=lowest)
+    reading = re.sub(r":func:`cw_(\w+)`", r"\1", cleandoc(formula.__doc__ or "").partition("\n")[0])
+    return confusion_metric(
+        name,
+        formula,
+        whole=whole,
+        title=title,
+        reading=reading,
+        notation=" ".join(notation.split()),
+        lowest=lowest,
+    )
 
 
 CW_PRECISION = _listed(precision, "Confidence-weighted precision")

@@ -37,6 +37,11 @@ class Confusion:
     tn: Floats
     matrix: Floats
 
+    def _repr_html_(self) -> str:
+        from surefoot.report.notebook import confusion_table
+
+        return confusion_table(self)
+
 
 def read_confusion(t: Tally, term: Term, labels: tuple[Label, ...] | None = None) -> Confusion:
     """The confusion matrix a tally holds, over its own labels or over those asked for."""
@@ -104,6 +109,7 @@ def confusion_metric(
     *,
     whole: Callable[[Confusion], Any] | None = None,
     title: str = "",
+    reading: str = "",
     notation: str = "",
     lowest: float = 0.0,
 ) -> Metric:
@@ -129,6 +135,8 @@ def confusion_metric(
         (CW_PAIRS,),
         value,
         title=title or name,
+        about="value",
+        reading=reading,
         notation=notation,
         ideal=1.0,
         direction="higher",

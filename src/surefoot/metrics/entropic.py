@@ -26,6 +26,8 @@ ECD = Metric(
     (WEIGHT, ENTROPIC_DIFFERENCE),
     lambda t: t[ENTROPIC_DIFFERENCE] / t[WEIGHT],
     title="Entropic calibration difference",
+    about="score",
+    reading="Log loss seen less the entropy stated: positive is overconfident, negative underconfident.",
     notation=r"\frac1N \sum_i (c_i - [\hat y_i = y_i]) \log\frac{c_i}{1 - c_i}",
     ideal=0.0,
     direction="nearest",

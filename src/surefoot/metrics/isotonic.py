@@ -27,6 +27,7 @@ MCALDIST = Metric(
     TERMS,
     _mcaldist,
     title="Mean distance to calibration",
+    reading="How far confidences move, on average, to the best rising fit of these rows.",
     notation=r"\frac1N \sum_i |c_i - g(c_i)|",
     ideal=0.0,
     direction="lower",

@@ -100,18 +100,25 @@ class Area:
     value: Callable[[Floats, Floats], float]
     error: Callable[[Floats, Floats], float]
     title: str
+    reading: str
     notation: str
 
 
 AREAS = {
     "auc": Area(
-        _PLAIN, pair_probability, shared_pairs, "AUC", r"P(s_i > s_j) + \tfrac12 P(s_i = s_j), \quad y_i = k \ne y_j"
+        _PLAIN,
+        pair_probability,
+        shared_pairs,
+        "AUC",
+        "How often a row of a class is ranked above one of another; blind to calibration.",
+        r"P(s_i > s_j) + \tfrac12 P(s_i = s_j), \quad y_i = k \ne y_j",
     ),
     "cw_auc": Area(
         _WEIGHTED,
         pair_probability,
         shared_pairs,
         "Confidence-weighted AUC (cwAUC)",
+        "The same with each pair weighted by the confidences in it; above AUC, confident rows are ranked better.",
         r"P_w(s_i > s_j) + \tfrac12 P_w(s_i = s_j), \quad w_{ij} = c_i c_j,\ y_i = k \ne y_j",
     ),
     "cw_average_precision": Area(
@@ -119,6 +126,7 @@ AREAS = {
         mean_precision,
         mean_precision_error,
         "Confidence-weighted average precision",
+        "Precision as the rows of a class are found one by one, each counted by its confidence.",
         r"\sum_n (\mathrm{cwR}_n - \mathrm{cwR}_{n-1})\, \mathrm{cwP}_n",
     ),
 }
@@ -192,6 +200,8 @@ def area_metric(name: str, average: Average = "macro") -> Metric:
         area.terms,
         lambda t: _averaged(t, name, average),
         title=area.title,
+        about="value",
+        reading=area.reading,
         notation=area.notation,
         ideal=1.0,
         direction="higher",
@@ -228,6 +238,8 @@ def auc_gain_metric(average: Average = "macro") -> Metric:
         (*_PLAIN, *_WEIGHTED),
         formula,
         title="Gain of cwAUC over AUC",
+        about="value",
+        reading="Share of the wrongly ranked pairs that weighting by confidence removes.",
         notation=r"\frac{\mathrm{cwAUC} - \mathrm{AUC}}{1 - \min(\mathrm{cwAUC}, \mathrm{AUC})}",
         ideal=1.0,
         direction="higher",

@@ -37,6 +37,11 @@ def _metric(name: str, threshold: float, title: str, notation: str, least: float
         terms,
         formula,
         title=title,
+        about="score",
+        reading=(
+            f"Of rows of confidence {threshold:g} or more: what the margin over it earns where they are right"
+            + (", less what it loses where they are wrong." if counts_wrong else ".")
+        ),
         notation=notation,
         ideal=1.0,
         direction="higher",

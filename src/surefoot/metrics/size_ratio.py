@@ -64,6 +64,9 @@ CSR = Metric(
     _TERMS,
     _csr,
     title="Calibrated size ratio",
+    about="risk",
+    reading="The mistakes are those of a calibrated model on this many times as many rows: above 1 they carry "
+    "too much confidence.",
     notation=r"\frac1N \sum_i \frac{[\hat y_i \ne y_i]}{1 - c_i}",
     ideal=1.0,
     direction="nearest",
@@ -74,6 +77,8 @@ CSR_SIGMA = Metric(
     (DOUBTFUL, ODDS),
     _sigma,
     title="Standard deviation of CSR under calibration",
+    about="risk",
+    reading="How far CSR would stray from 1 by chance if the model were calibrated.",
     notation=r"\frac1N \sqrt{\sum_i \frac{c_i}{1 - c_i}}",
     range=(0.0, math.inf),
     inferential=True,
@@ -83,6 +88,9 @@ CSR_Z = Metric(
     (*_TERMS, ODDS),
     _z,
     title="CSR in standard deviations from 1",
+    about="risk",
+    reading="The paper's z. One row of tiny doubt can blind it, and its normal law is rough near certainty: see "
+    "the exact p-value.",
     notation=r"\frac{\mathrm{CSR} - 1}{\sigma}",
     ideal=0.0,
     direction="nearest",
@@ -93,6 +101,9 @@ P_RISK = Metric(
     (*_TERMS, ODDS),
     _p_risk,
     title="Probability of risk, by the paper's normal law",
+    about="risk",
+    reading="The paper's probability that the profile is risky, 0 where CSR is at most 1; kept for comparison "
+    "with the paper.",
     notation=r"\Phi(z) \text{ if } \mathrm{CSR} > 1 \text{ else } 0",
     ideal=0.0,
     direction="lower",

@@ -56,6 +56,8 @@ def tce_metric(alpha: float = 0.05, n_min: int | None = None, n_max: int | None 
         (ROW_WEIGHT, ROW_CONFIDENCE, ROW_CORRECT),
         formula,
         title="Test-based calibration error, percent",
+        reading="Percentage of the rows whose confidence a binomial test of their bin rejects; grows with the "
+        "number of rows.",
         notation=r"\frac{100}{N} \sum_b \#\{i \in b : p(k_b, n_b; c_i) \le \alpha\}",
         ideal=0.0,
         direction="lower",
@@ -216,6 +218,8 @@ TCAL = Metric(
     TERMS,
     _tcal,
     title="T-Cal's debiased squared error",
+    reading="Squared gap freed of the part that chance adds, so that calibrated models are about 0, and below "
+    "it half the time.",
     notation=r"T_m = \frac1N \sum_b \frac{(\sum_{i \in b} r_i)^2 - \sum_{i \in b} r_i^2}{n_b}, \quad r = c - y",
     ideal=0.0,
     direction="lower",

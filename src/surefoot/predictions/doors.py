@@ -421,6 +421,12 @@ class Predictions:
             cut[name] = None if values is None else values[rows]
         return replace(self, **cut, _labels=self.labels)
 
+    def rounded_at(self, decimals: int) -> Predictions:
+        """The same, knowing that confidences are text of so many decimals: a doubt of 0 was rounded, not claimed."""
+        at_one = self.doubt == 0
+        doubt = np.where(at_one, doubts.of_rounded_text(decimals), self.doubt)
+        return replace(self, _doubt=_read_only(doubt), _rounded=at_one)
+
     def __repr__(self) -> str:
         classes = "" if self.labels is None else f", {len(self.labels)} classes"
         weight = self.weight

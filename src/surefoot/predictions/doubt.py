@@ -18,6 +18,7 @@ Floats = npt.NDArray[np.float64]
 SMALLEST = float(np.finfo(np.float64).tiny)
 
 _ROUNDED_HALF_STEPS = 16
+_FEW_DECIMALS = 3
 _NEAR_STEPS = 100
 _FARTHEST = 1e300
 
@@ -45,6 +46,18 @@ def bare(name: str, confidence: Numbers) -> Claim:
     doubt = 1 - values.astype(np.float64)
     doubt[at_one] = _ROUNDED_HALF_STEPS * confidence.half_step
     return Claim(values, doubt, at_one)
+
+
+def of_rounded_text(decimals: int) -> float:
+    """The doubt of a 1 in decimal text: 16 half-steps as of other types; of so few digits that these are much, one.
+
+    Examples
+    --------
+    >>> of_rounded_text(4), of_rounded_text(2)
+    (0.0008, 0.005)
+    """
+    half_step = 0.5 * 10.0**-decimals
+    return _ROUNDED_HALF_STEPS * half_step if decimals >= _FEW_DECIMALS else half_step
 
 
 def with_doubt(confidence: Numbers | None, doubt: Numbers) -> Claim:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 
@@ -85,6 +86,36 @@ def pvalue(value: float) -> str:
     if value < 1e-300:
         return "< 1e-300"
     return f"{value:.1e}" if value < 0.001 else significant(value, 2)
+
+
+def claimed_by(doubt: float) -> str:
+    """A confidence by its doubt, which holds the digits: 99.988%, and near certainty 1 - 3.2e-20."""
+    if 0 < doubt < 1e-12:
+        return f"1 − {doubt:.1e}"
+    return "100%" if doubt <= 0 else claimed(1 - doubt) if doubt < 0.1 else percent(1 - doubt)
+
+
+def once_in(p: float) -> str:
+    """A chance as a count: once in 26,000."""
+    return significant(1 / p, 2)
+
+
+def typeset(text: str) -> str:
+    """The same for print: powers of ten with their exponents raised, and true minus signs.
+
+    Examples
+    --------
+    >>> typeset("3.8e-05, -1.5")
+    '3.8 × 10⁻⁵, −1.5'
+    """
+    text = re.sub(r"(\d(?:\.\d+)?)e([+-]\d+)", lambda m: f"{m[1]} × 10{raised_digits(int(m[2]))}", text)
+    text = re.sub(r"< 1 × 10", "< 10", text)
+    return re.sub(r"(?<![\w⁻])-(?=\d)", "−", text)
+
+
+def raised_digits(exponent: int) -> str:
+    """An exponent as it is printed."""
+    return str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def cut(value: float, digits: int = 3) -> str:

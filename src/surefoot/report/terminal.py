@@ -1,4 +1,4 @@
-"""An assessment in plain text: what was read, verdict, risk, value, where it goes wrong, slices, notes."""
+"""An assessment in plain text: what was read, verdict, notes, risk, value, where it goes wrong, slices."""
 
 from __future__ import annotations
 
@@ -9,217 +9,215 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from surefoot.names import shown
+from surefoot.report import wording
 from surefoot.report.numbers import (
-    claimed,
     count,
     counted,
     cut,
     factor,
     percent,
-    percents,
     probability,
     pvalue,
-    raised,
     signed_percent,
     significant,
     whole,
 )
 
 if TYPE_CHECKING:
-    from surefoot.assessment import Assessment, Band
-    from surefoot.risk.test import RiskResult
+    from surefoot.assessment import Assessment
     from surefoot.slices import Slice
 
 _WIDTH = 78
 _SHOWN_SLICES = 3
-_VERDICTS = {
-    "overconfident": ("▼ OVERCONFIDENT", "Do not take these confidences at face value."),
-    "underconfident": ("▲ UNDERCONFIDENT", "The model is right more often than it says."),
-    "no evidence against calibration": (
-        "NO EVIDENCE AGAINST CALIBRATION",
-        "Nothing here says the confidences are too high.",
-    ),
-}
 _MARKS: dict[str | None, str] = {"overconfident": "▼", "underconfident": "▲"}
+_HUES: dict[str | None, str] = {"overconfident": "31", "underconfident": "34"}
 _PLAIN = str.maketrans(
     {"▼": "v", "▲": "^", "→": "->", "×": "x", "−": "-", "∞": "inf", "—": "-", "σ": "sigma", "…": "..."}
 )
-#: A deflation that nobody would call small.
-_MUCH = 0.05
+_BOLD, _DIM = "1", "2"
 
 
-def render(a: Assessment) -> str:
-    """The whole text; only plain characters unless it goes to a terminal that shows others."""
-    sections = (_read(a), _verdict(a), _sentence(a), _risk(a), _value(a), _where(a), _slices(a), _notes(a))
-    text = "\n\n".join(section for lines in sections if (section := "\n".join(f"  {line}" for line in lines)))
-    return text if _shows_symbols() else text.translate(_PLAIN)
+class Paper:
+    """What the text is written on: which characters it shows, how wide it is, and whether in colour."""
+
+    def __init__(self, *, symbols: bool, colour: bool = False, width: int = 88) -> None:
+        self.symbols, self.colour, self.width = symbols, colour, width
+
+    @classmethod
+    def at_hand(cls, *, colour: bool = True) -> Paper:
+        """Standard output: plain characters, without colour, unless it is a terminal that shows more."""
+        encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
+        is_terminal = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+        columns = os.get_terminal_size(sys.stdout.fileno()).columns if is_terminal else 88
+        wants_colour = colour and is_terminal and "NO_COLOR" not in os.environ
+        return cls(symbols=is_terminal and encoding.startswith("utf"), colour=wants_colour, width=columns)
+
+    def plain(self, text: str) -> str:
+        """The text in characters that can be shown: before it is aligned, for some become longer."""
+        return text if self.symbols else text.translate(_PLAIN)
+
+    def ink(self, text: str, *styles: str) -> str:
+        """The text in colour, where there is any."""
+        kept = ";".join(style for style in styles if style)
+        return f"\x1b[{kept}m{text}\x1b[0m" if self.colour and kept and text else text
 
 
-def _shows_symbols() -> bool:
-    encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
-    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb" and encoding.startswith("utf")
+def render(a: Assessment, paper: Paper | None = None, *, short: bool = True) -> str:
+    """The whole text. ``short``: the first few slices only."""
+    page = _Page(a, paper or Paper.at_hand(colour=False))
+    sections = (page.read(), page.verdict(), page.notes(), page.risk(), page.value(), page.where(), page.slices(short))
+    text = "\n\n".join(section for lines in sections if (section := "\n".join(f"  {line}".rstrip() for line in lines)))
+    return page.paper.plain(text)
 
 
-def _read(a: Assessment) -> Iterator[str]:
-    classes = "" if a.classes is None else f", {counted(a.classes, 'class')}"
-    weights = "" if a.weight == a.risk.n else f"; counted by weights that add up to {significant(a.weight)}"
-    yield f"{counted(a.risk.n, 'row')}{classes}{weights}"
+class _Page:
+    def __init__(self, a: Assessment, paper: Paper) -> None:
+        self.a, self.paper, self.ink = a, paper, paper.ink
 
+    def read(self) -> Iterator[str]:
+        a = self.a
+        if a.source:
+            said = f"{counted(a.risk.n, 'row')} of {shown(a.source)}" + (f"; {a.columns}" if a.columns else "")
+        else:
+            said = counted(a.risk.n, "row") + ("" if a.classes is None else f", {counted(a.classes, 'class')}")
+        weights = "" if a.weight == a.risk.n else f"; counted by weights that add up to {significant(a.weight)}"
+        yield from textwrap.wrap(said + weights, _WIDTH)
 
-def _verdict(a: Assessment) -> Iterator[str]:
-    word, sentence = _VERDICTS[a.verdict]
-    hidden = a.risk.deflation_interval[1]
-    if a.risk.certain_wrong:
-        rows = counted(a.risk.certain_wrong, "row")
-        was = "was" if rows == "1 row" else "were"
-        sentence = f"{rows} claimed certainty and {was} wrong: CSR is infinite, p-value 0."
-    elif a.verdict not in _MARKS and hidden > _MUCH:
-        rows = counted(a.risk.n, "row")
-        sentence = f"{rows} can hide a deflation of up to {raised(100 * hidden, 2)}%: too few to reassure."
-    yield f"{word}   {sentence}"
+    def verdict(self) -> Iterator[str]:
+        a = self.a
+        mark = f"{_MARKS[a.verdict]} " if a.verdict in _MARKS else ""
+        word = self.ink(f"{mark}{wording.WORDS[a.verdict].upper()}", _BOLD, _HUES.get(a.verdict, ""))
+        yield f"{word}   {wording.advice(a)}"
+        yield ""
+        yield from textwrap.wrap(wording.mistakes(a), _WIDTH)
 
+    def notes(self) -> Iterator[str]:
+        for note in wording.notes(self.a):
+            for line in textwrap.wrap(f"note: {note}", _WIDTH, subsequent_indent="      "):
+                yield self.ink(line, _DIM)
 
-def _sentence(a: Assessment) -> Iterator[str]:
-    said = f"The model allowed for {counted(a.stated, 'mistake')} and made {whole(a.seen)}."
-    sure = [band for band in a.bands if band.below <= 0.01]
-    rows, stated, seen = (sum(getattr(band, name) for band in sure) for name in ("rows", "stated", "seen"))
-    if a.verdict == "overconfident" and stated and seen > stated:
-        said += (
-            f" On the {counted(rows, 'row')} it was more than 99% sure of, it allowed for {whole(stated)} and made "
-            f"{whole(seen)}: {significant(seen / stated, 2)} times as many."
+    def risk(self) -> Iterator[str]:
+        a, side = self.a, wording.tested_side(self.a)
+        yield self.ink("Risk", _BOLD)
+        bound = "" if math.isnan(a.risk.csr_lower) else f"at least {cut(a.risk.csr_lower)} (95%); "
+        typical = None if a.verdict == "overconfident" else a.typical_csr
+        usual = "calibrated is 1"
+        if typical is not None:
+            usual = f"9 in 10 calibrated models: {significant(typical[0], 2)} to {significant(typical[1], 2)}"
+        yield self.line("CSR", significant(a.risk.csr), bound + usual, _BOLD, _HUES.get(a.verdict, ""))
+        yield self.line("p-value", pvalue(side.pvalue), wording.how_sure(side), _BOLD)
+        if not math.isnan(side.deflation):
+            yield self.line("deflation", _share(side.deflation), wording.how_large(a, side), _BOLD)
+        rest = f"the paper's, by a normal law; z {significant(a.risk.z)}"
+        yield self.line("P_risk", probability(a.risk.p_risk), rest)
+        yield from self.ruler()
+
+    def ruler(self) -> Iterator[str]:
+        """CSR on a log scale against 1 and where calibrated models land; only where there is room for it."""
+        a = self.a
+        if not self.paper.symbols or self.paper.width < 80 or a.verdict != "overconfident" or a.typical_csr is None:
+            return
+        if not 0 < a.risk.csr < math.inf or math.isnan(a.risk.csr_lower):
+            return
+        decades = max(2, math.ceil(math.log10(a.risk.csr) + 0.2))
+        if decades > 6:
+            return
+        size = 57
+
+        def at(value: float) -> int:
+            return min(size - 1, max(0, round((math.log10(max(value, 0.1)) + 1) / (decades + 1) * (size - 1))))
+
+        low, high = a.typical_csr
+        line = ["─"] * size
+        for place in range(at(low), at(high) + 1):
+            line[place] = ":"
+        lower, here = at(max(a.risk.csr_lower, 0.1)), at(a.risk.csr)
+        for place in range(lower, size):
+            line[place] = "="
+        line[0], line[at(1)], line[-1] = "|", "|", "→"
+        line[lower], line[here] = "[", "▼"
+        ticks = [" "] * (size + 8)
+        for decade in range(-1, decades + 1):
+            text = "0.1" if decade < 0 else f"{10**decade:,}"
+            place = max(0, at(10.0**decade) - (len(text) // 2 if decade >= 0 else 0))
+            ticks[place : place + len(text)] = text
+        said = [" "] * (size + 30)
+        band, own = "9 in 10 calibrated models", "this model"
+        said[at(low) : at(low) + len(band)] = band
+        place = max(at(low) + len(band) + 2, here - len(own) // 2)
+        said[place : place + len(own)] = own
+        yield ""
+        yield "  " + self.ink("".join(ticks).rstrip(), _DIM)
+        yield "  " + "".join(line)
+        yield "  " + self.ink("".join(said).rstrip(), _DIM)
+
+    def value(self) -> Iterator[str]:
+        a = self.a
+        yield self.ink("Value", _BOLD)
+        yield self.line(
+            "accuracy",
+            percent(a.metrics["accuracy"]),
+            f"weighted by confidence (cwA)   {percent(a.metrics['cw_accuracy']):>6}   "
+            f"gain {signed_percent(a.metrics['gain'])}",
         )
-    yield from textwrap.wrap(said, _WIDTH)
+        if "auc" in a.metrics:
+            plain, weighted = a.metrics["auc"], a.metrics["cw_auc"]
+            yield self.line("AUC", area(plain), f"weighted by confidence (cwAUC) {area(weighted)}")
+
+    def line(self, name: str, value: str, rest: str, *styles: str) -> str:
+        number = f"{self.paper.plain(value):>8}"
+        return f"  {self.ink(f'{name:<13}', _DIM)}{self.ink(number, *styles)}   {rest}"
+
+    def where(self) -> Iterator[str]:
+        a = self.a
+        if len(a.bands) < 2:
+            return
+        yield self.ink("Where it goes wrong" if a.verdict == "overconfident" else "By claimed confidence", _BOLD)
+        yield self.ink(f"  {'claimed confidence':<22}{'rows':>9}    mistakes stated{'seen':>9}", _DIM)
+        for band in a.bands:
+            times = factor(band.seen, band.stated) if a.verdict == "overconfident" and band.seen > band.stated else ""
+            numbers = f"{whole(band.rows):>9}{whole(band.stated):>19}{count(band.seen):>9}"
+            yield f"  {wording.claims(band):<22}{numbers}    {self.ink(times, _HUES['overconfident'])}".rstrip()
+
+    def slices(self, short: bool) -> Iterator[str]:
+        a = self.a
+        if not a.slices:
+            return
+        if a.by == "truth":
+            yield self.ink("Slices by truth (descriptive: the truth is the outcome, so these get no verdict)", _BOLD)
+        else:
+            over = sum(part.verdict == "overconfident" for part in a.slices)
+            total = len(a.slices)
+            said = f"Slices by {shown(a.by, 40)}: {over:,} of {total:,} overconfident (p adjusted for {total:,})"
+            yield self.ink(said, _BOLD)
+        worst = sorted(a.slices, key=badness)[: _SHOWN_SLICES if short else None]
+        names = [shown(part.value, 40) for part in worst]
+        width = max(map(len, names))
+        for name, part in zip(names, worst, strict=True):
+            mark = self.ink(_MARKS.get(part.verdict, " "), _HUES.get(part.verdict, ""))
+            yield f"  {mark} {name:<{width}} {self.slice_numbers(part)}".rstrip()
+        if len(a.slices) > len(worst):
+            yield f"    {len(a.slices) - len(worst):,} more in {'the report' if a.source else '.slices'}"
+
+    def slice_numbers(self, part: Slice) -> str:
+        mistakes = self.paper.plain(f"{whole(part.stated)} → {counted(part.seen, 'mistake')}")
+        deflated = "" if math.isnan(part.risk.deflation) else f"deflation {_share(part.risk.deflation)}"
+        sure = "" if math.isnan(part.pvalue_adjusted) else f"p {pvalue(part.pvalue_adjusted)}"
+        csr = f"CSR {significant(part.risk.csr):<8} " if self.paper.width >= 80 else ""
+        return f"{deflated:<15} {mistakes:<20} {csr}{sure}"
 
 
-def _risk(a: Assessment) -> Iterator[str]:
-    side = a.underconfidence if a.verdict == "underconfident" else a.risk
-    yield "Risk"
-    bound = "" if math.isnan(a.risk.csr_lower) else f"at least {cut(a.risk.csr_lower)} (95%); "
-    typical = None if a.verdict == "overconfident" else a.typical_csr
-    usual = "calibrated is 1"
-    if typical is not None:
-        usual = f"9 in 10 calibrated models: {significant(typical[0], 2)} to {significant(typical[1], 2)}"
-    yield _line("CSR", significant(a.risk.csr), bound + usual)
-    yield _line("p-value", pvalue(side.pvalue), _how_sure(side))
-    if not math.isnan(side.deflation):
-        yield _line("deflation", _share(side.deflation), _how_large(a, side))
-    yield _line("P_risk", probability(a.risk.p_risk), f"the paper's, by a normal law; z {significant(a.risk.z)}")
-
-
-def _share(value: float) -> str:
-    return "0%" if value == 0 else percent(value)
-
-
-def _how_sure(side: RiskResult) -> str:
-    if side.method == "normal":
-        return "by the normal law: the exact one needs the rows where weights are unequal"
-    return f"exact; with no row allowed to dominate {pvalue(side.pvalue_capped)}"
-
-
-def _how_large(a: Assessment, side: RiskResult) -> str:
-    interval = percents(*side.deflation_interval)
-    if a.verdict == "underconfident":
-        return f"of doubt, {interval}; stated doubt × {significant(1 - side.deflation)} fits best"
-    if a.verdict == "overconfident":
-        return f"{interval}; stated confidence × {significant(1 - side.deflation)} fits best"
-    return f"{interval}; at most this much is hidden in {counted(a.risk.n, 'row')}"
-
-
-def _value(a: Assessment) -> Iterator[str]:
-    yield "Value"
-    yield _line(
-        "accuracy",
-        percent(a.metrics["accuracy"]),
-        f"weighted by confidence (cwA)   {percent(a.metrics['cw_accuracy']):>6}   "
-        f"gain {signed_percent(a.metrics['gain'])}",
-    )
-    if "auc" in a.metrics:
-        plain, weighted = a.metrics["auc"], a.metrics["cw_auc"]
-        yield _line("AUC", _area(plain), f"weighted by confidence (cwAUC) {_area(weighted)}")
-
-
-def _area(value: float) -> str:
-    return "—" if math.isnan(value) else f"{value:.4f}"
-
-
-def _line(name: str, value: str, rest: str) -> str:
-    # put into plain characters before it is aligned: some become longer
-    shown = value if _shows_symbols() else value.translate(_PLAIN)
-    return f"  {name:<13}{shown:>8}   {rest}"
-
-
-def _where(a: Assessment) -> Iterator[str]:
-    if len(a.bands) < 2:
-        return
-    yield "Where it goes wrong" if a.verdict == "overconfident" else "By claimed confidence"
-    yield f"  {'claimed confidence':<22}{'rows':>9}    mistakes stated{'seen':>9}"
-    for band in a.bands:
-        times = factor(band.seen, band.stated) if a.verdict == "overconfident" and band.seen > band.stated else ""
-        line = f"  {_claims(band):<22}{whole(band.rows):>9}{whole(band.stated):>19}{count(band.seen):>9}    {times}"
-        yield line.rstrip()
-
-
-def _claims(band: Band) -> str:
-    if band.least == 0:
-        return f"above {claimed(1 - band.below)}"
-    if band.below == 1:
-        return f"below {claimed(1 - band.least)}"
-    return f"{claimed(1 - band.below)} to {claimed(1 - band.least)}"
-
-
-def _slices(a: Assessment) -> Iterator[str]:
-    if not a.slices:
-        return
-    if a.by == "truth":
-        yield "Slices by truth (descriptive: the truth is the outcome, so these get no verdict)"
-    else:
-        over = sum(part.verdict == "overconfident" for part in a.slices)
-        yield f"Slices by {a.by}: {over:,} of {len(a.slices):,} overconfident (p adjusted for {len(a.slices):,})"
-    worst = sorted(a.slices, key=_badness)[:_SHOWN_SLICES]
-    names = [_shortened(str(part.value)) for part in worst]
-    width = max(map(len, names))
-    for name, part in zip(names, worst, strict=True):
-        yield f"  {_MARKS.get(part.verdict, ' ')} {name:<{width}} {_slice_numbers(part)}".rstrip()
-    if len(a.slices) > len(worst):
-        yield f"    {len(a.slices) - len(worst):,} more in .slices"
-
-
-def _badness(part: Slice) -> Any:
+def badness(part: Slice) -> Any:
     """Those named first, then by how sure, then by how large."""
     csr = part.risk.csr if not math.isnan(part.risk.csr) else 0.0
     p = part.risk.pvalue_combined if not math.isnan(part.risk.pvalue_combined) else 1.0
     return (part.verdict != "overconfident", p if p > 1e-12 else 0.0, -part.risk.deflation, -csr)
 
 
-def _slice_numbers(part: Slice) -> str:
-    mistakes = f"{whole(part.stated)} → {counted(part.seen, 'mistake')}"
-    deflated = "" if math.isnan(part.risk.deflation) else f"deflation {_share(part.risk.deflation)}"
-    sure = "" if math.isnan(part.pvalue_adjusted) else f"p {pvalue(part.pvalue_adjusted)}"
-    return f"{deflated:<15} {mistakes:<20} CSR {significant(part.risk.csr):<6} {sure}"
+def area(value: float) -> str:
+    return "—" if math.isnan(value) else f"{value:.4f}"
 
 
-def _shortened(name: str) -> str:
-    """Names from outside: control characters escaped, long ones cut in the middle."""
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
-    return shown if len(shown) <= 40 else f"{shown[:19]}…{shown[-20:]}"
-
-
-def _notes(a: Assessment) -> Iterator[str]:
-    risk = a.risk
-    said = []
-    if risk.rounded:
-        said.append(
-            f"{risk.rounded:,} of {risk.n:,} confidences are 1.0 in a narrow float type, a rounded number: CSR rests "
-            "on a convention there; logits would be exact: Predictions.from_logits."
-        )
-    if risk.certain and not risk.certain_wrong:
-        said.append(f"{risk.certain:,} of {risk.n:,} rows claim certainty and are right; CSR leaves them out.")
-    shown = ("csr", "cw_accuracy", "auc", "cw_auc")
-    said.extend(f"{name}: {a.reasons[name]}." for name in shown if name in a.metrics and name in a.reasons)
-    if risk.note:
-        said.append(f"{risk.note[0].lower()}{risk.note[1:]}")
-    off = max(a.bounds.get("auc", 0.0), a.bounds.get("cw_auc", 0.0))
-    if off >= 5e-5:
-        said.append(f"AUC and cwAUC are read from a tally and may be off by {significant(off, 1)}.")
-    for note in said:
-        yield from textwrap.wrap(f"note: {note}", _WIDTH, subsequent_indent="      ")
+def _share(value: float) -> str:
+    return "0%" if value == 0 else percent(value)

@@ -91,18 +91,43 @@ def value_intervals(
     predictions: Predictions, *, level: float, groups: Floats | None = None, with_ranking: bool
 ) -> dict[str, Interval]:
     """The intervals made of influence values, in silence."""
+    values = _values(predictions, with_ranking)
+    found = {}
+    for plain, weighted, what in (("accuracy", "cw_accuracy", "mistakes"), ("auc", "cw_auc", "rows of a class")):
+        if plain in values:
+            for name in (plain, weighted):
+                found[name] = _interval(values[name], level, groups, what)
+            difference = _difference(values[weighted], values[plain], level, groups, what)
+            found[f"{weighted} - {plain}"] = difference
+    return found
+
+
+def paired_differences(
+    one: Predictions, other: Predictions, *, level: float, with_ranking: bool, same_rows: bool
+) -> dict[str, Interval]:
+    """How much larger values are on one model than on another; same rows are compared with themselves."""
+    found = {}
+    pairs = [(name, value, _values(other, with_ranking)[name]) for name, value in _values(one, with_ranking).items()]
+    for name, first, second in pairs:
+        if same_rows:
+            found[name] = _difference(first, second, level, None, "mistakes")
+        else:
+            value = first.value - second.value
+            error = math.hypot(_standard_error(first.influence, None), _standard_error(second.influence, None))
+            reach = _quantile(level) * error
+            found[name] = Interval(value, value - reach, value + reach, error, level, _note(first, None, "mistakes"))
+    return found
+
+
+def _values(predictions: Predictions, with_ranking: bool) -> dict[str, _Estimate]:
+    """The values that are means of influences; areas under curves only where they are asked for and can be had."""
     correct, weight = predictions.correct.astype(np.float64), predictions.weight
-    confidence = predictions.confidence_of(slice(None))
-    plain, weighted = _ratio(correct, weight), _ratio(correct, weight * confidence)
-    pairs = {"accuracy": plain, "cw_accuracy": weighted}
-    found = {name: _interval(estimate, level, groups, "mistakes") for name, estimate in pairs.items()}
-    found["cw_accuracy - accuracy"] = _difference(weighted, plain, level, groups, "mistakes")
+    weighted = weight * predictions.confidence_of(slice(None))
+    found = {"accuracy": _ratio(correct, weight), "cw_accuracy": _ratio(correct, weighted)}
     if with_ranking and predictions.probabilities is not None and predictions.labels is not None:
-        areas = _areas(predictions, weight, weight * confidence)
+        areas = _areas(predictions, weight, weighted)
         if areas is not None:
-            plain, weighted = areas
-            found["auc"], found["cw_auc"] = (_interval(area, level, groups, "rows of a class") for area in areas)
-            found["cw_auc - auc"] = _difference(weighted, plain, level, groups, "rows of a class")
+            found["auc"], found["cw_auc"] = areas
     return found
 
 

@@ -66,6 +66,8 @@ class Monitor:
         #: The row at which the e-process reached 1 / level, and the rows at which the detector went off.
         self.alarm_row: int | None = None
         self.drift_rows: list[int] = []
+        #: The evidence at each of those that this process has seen.
+        self.drift_evidence: dict[int, float] = {}
         self._unseen_drift = False
         self._sides = {name: Side() for name in ("overconfident", "underconfident") if alternative in (name, "both")}
         self._expected: dict[Id, tuple[float, float]] = {}
@@ -222,6 +224,7 @@ class Monitor:
             start += int(reached[0]) + 1 if len(reached) else len(evidence)
             if len(reached):
                 self.drift_rows.append(self.rows + start)
+                self.drift_evidence[self.rows + start] = float(evidence[reached[0]])
                 self._unseen_drift = True
                 window = _SOON
                 for side in self._sides.values():

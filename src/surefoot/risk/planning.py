@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -150,9 +151,16 @@ def _critical(rows: Rows, level: float) -> float:
         while (high := min(rows.total, low + reach)) < rows.total and upper_tail(rows, high).p > level:
             low, reach = high, 2 * reach
     p_low, p_high = upper_tail(rows, low).p, upper_tail(rows, high).p
-    # until both ends say the same, or nothing lies between them
-    while p_low > p_high * (1 + 1e-3) and high - low > 1e-9 * high:
+    # until both ends say the same, or nothing lies between them; by turns where a normal law would have it, with a
+    # little to either side so that the bracket closes around it, and in the middle
+    for turn in count():
+        if p_low <= p_high * (1 + 1e-3) or high - low <= 1e-9 * high:
+            break
         middle = (low + high) / 2
+        if turn % 3 < 2 and 0 < p_high < p_low < 1:
+            z_low, z_high, z = (float(ndtri(1 - p)) for p in (p_low, p_high, level))
+            aside = (1 if turn % 3 else -1) * 1e-4
+            middle = low + (high - low) * min(max((z - z_low) / (z_high - z_low) + aside, 1e-3), 1 - 1e-3)
         p = upper_tail(rows, middle).p
         if p <= level:
             high, p_high = middle, p

@@ -75,6 +75,11 @@ class RiskResult:
     method: Method
     alternative: Alternative
 
+    def _repr_html_(self) -> str:
+        from surefoot.report.notebook import risk_card
+
+        return risk_card(self)
+
     @property
     def note(self) -> str:
         """Why the normal approximation, and with it ``p_risk``, should not be believed; empty if it may be."""

@@ -1,0 +1,151 @@
+"""Rows put together by what they claim: how many, the mistakes they allowed for, those they made, and an interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from surefoot.binomial import limits
+from surefoot.metrics.terms import ROWS, WEIGHT
+from surefoot.risk.counts import Counts, counts_of
+from surefoot.risk.test import equal_weights
+from surefoot.tallies import Floats, Tally
+from surefoot.tallying import BIN_GAP, BIN_WEIGHT, BIN_WRONG, RELIABILITY_BINS
+
+#: More mistakes than stated, fewer, neither for sure, or nothing to tell by.
+Kind = Literal["over", "under", "fair", "dot"]
+
+#: Bins of the stretched diagram for every factor of ten, and the doubt below which all rows share one.
+_PER_DECADE, _FARTHEST = 2, 1e-12
+
+
+@dataclass(frozen=True)
+class Bin:
+    """The rows that claim between ``least`` and ``most``: confidences, or doubts in the stretched diagram."""
+
+    least: float
+    most: float
+    rows: float
+    #: Mistakes they allowed for, and mistakes they made.
+    stated: float
+    seen: float
+    #: The share of mistakes that so many rows may stand for, at 95% (Clopper and Pearson); nan for weighted rows.
+    low: float
+    high: float
+
+    @property
+    def doubt(self) -> float:
+        return self.stated / self.rows
+
+    @property
+    def error(self) -> float:
+        return self.seen / self.rows
+
+    @property
+    def kind(self) -> Kind:
+        if math.isnan(self.low):
+            return "dot"
+        return "over" if self.low > self.doubt else "under" if self.high < self.doubt else "fair"
+
+
+def reliability(t: Tally, *, intervals: bool = True) -> tuple[Bin, ...]:
+    """Fifteen bins of confidence, those of ECE."""
+    if not all(t.has(term) for term in (BIN_WEIGHT, BIN_GAP, BIN_WRONG)):
+        return ()
+    table = t.table(RELIABILITY_BINS)
+    weight, gap, wrong = (table.totals[term.name].value for term in (BIN_WEIGHT, BIN_GAP, BIN_WRONG))
+    alike = equal_weights(t)
+    scale = t[ROWS] / t[WEIGHT] if alike else 1.0
+    edges = (0.0, *RELIABILITY_BINS.edges, 1.0)
+    pairs = [(edges[code], edges[code + 1]) for code in table.codes.tolist()]
+    # what was stated is what was seen less the gap between them
+    stated = np.clip(wrong - gap, 0.0, weight)
+    return _bins(pairs, weight * scale, stated * scale, wrong * scale, intervals=intervals and alike)
+
+
+def near_certainty(t: Tally, *, intervals: bool = True) -> tuple[Bin, ...]:
+    """Bins of doubt, two for every factor of ten: where overconfidence lives. None where weights are unequal."""
+    if not equal_weights(t):
+        return ()
+    counts = counts_of(t).doubtful()
+    if not counts.n:
+        return ()
+    place = np.floor(-np.log10(np.maximum(counts.doubt, _FARTHEST)) * _PER_DECADE * (1 + 1e-12)).astype(np.intp)
+    codes, where = np.unique(place, return_inverse=True)
+    columns = (counts.rows, counts.rows * counts.doubt, counts.wrong)
+    rows, stated, seen = (np.bincount(where, column).astype(np.float64) for column in columns)
+    pairs = [(10.0 ** (-(code + 1) / _PER_DECADE), 10.0 ** (-code / _PER_DECADE)) for code in codes.tolist()]
+    return _bins(pairs, rows, stated, seen, intervals=intervals)
+
+
+def _bins(
+    pairs: Sequence[tuple[float, float]], rows: Floats, stated: Floats, seen: Floats, *, intervals: bool
+) -> tuple[Bin, ...]:
+    seen = np.round(seen, 6)
+    low, high = limits(seen, rows) if intervals else (np.full(len(rows), math.nan),) * 2
+    return tuple(
+        Bin(*pairs[i], float(rows[i]), float(stated[i]), float(seen[i]), float(low[i]), float(high[i]))
+        for i in range(len(rows))
+        if rows[i] > 0
+    )
+
+
+@dataclass(frozen=True)
+class Concentration:
+    """What share of CSR the most surprising mistakes carry: of the first ``rows``, the share."""
+
+    rows: Floats
+    share: Floats
+    csr: float
+
+    @property
+    def mistakes(self) -> int:
+        return round(float(self.rows[-1]))
+
+    def of(self, rows: float) -> float:
+        """The share that so many rows carry."""
+        return float(np.interp(rows, np.append(0.0, self.rows), np.append(0.0, self.share)))
+
+    @property
+    def to_calm(self) -> int:
+        """How many must be set aside before CSR is at most 1."""
+        if self.csr <= 1:
+            return 0
+        needed = 1 - 1 / self.csr
+        reached = float(np.interp(needed, np.append(0.0, self.share), np.append(0.0, self.rows)))
+        return max(1, math.ceil(reached - 1e-9))
+
+
+def concentration(counts: Counts, csr: float) -> Concentration | None:
+    """From the rows by doubt; None where there is no mistake, or one that claimed certainty."""
+    wrong = counts.surprises()
+    if not len(wrong.doubt) or not math.isfinite(csr):
+        return None
+    order = np.argsort(wrong.doubt, kind="stable")
+    surprise = wrong.surprise[order]
+    return Concentration(np.cumsum(wrong.wrong[order]), np.cumsum(surprise) / surprise.sum(), csr)
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Accuracy on the surest rows: ``coverage`` is the share of rows answered, ``error`` the share of them wrong."""
+
+    coverage: Floats
+    error: Floats
+
+    @property
+    def area(self) -> float:
+        """The mean error over all coverages."""
+        steps = np.diff(self.coverage, prepend=0.0)
+        return float((steps * self.error).sum())
+
+
+def coverage(counts: Counts) -> Coverage:
+    """The risk-coverage curve, from the rows by doubt."""
+    order = np.argsort(counts.doubt, kind="stable")
+    answered, wrong = np.cumsum(counts.rows[order]), np.cumsum(counts.wrong[order])
+    return Coverage(answered / answered[-1], wrong / answered)

@@ -1,0 +1,67 @@
+"""The command line. Nothing is loaded here that ``--help`` does not need."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+try:
+    import typer
+except ImportError:  # the extra is not installed
+    sys.exit("error: the command line needs the extra 'cli': pip install 'surefoot[cli]'")
+
+from surefoot.cli import assess, compare, demo, merge, monitor
+from surefoot.cli.failing import Failed, told
+
+app = typer.Typer(
+    name="surefoot",
+    help="Can this classifier's confidences be trusted, and are they worth anything?\n\n"
+    "Start with:  surefoot assess predictions.csv",
+    rich_markup_mode=None,
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+app.command("assess")(assess.command)
+app.command("compare")(compare.command)
+app.command("merge")(merge.command)
+app.command("monitor")(monitor.command)
+app.command("demo")(demo.command)
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    context: typer.Context,
+    version: bool = typer.Option(False, "--version", help="Say which version this is."),
+) -> None:
+    if version:
+        import surefoot
+
+        print(f"surefoot {surefoot.__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run a command. Exit status: 0 done, 1 a --fail-on rule held, 2 wrong usage, 3 bad data, 130 interrupted."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """The exit status of a command."""
+    try:
+        result: Any = app(arguments, prog_name="surefoot", standalone_mode=False)
+    except Failed as failed:
+        return failed.status
+    except BrokenPipeError:
+        # whoever read our output has left
+        sys.stderr.close()
+        return 0
+    except (KeyboardInterrupt, EOFError):
+        return 130
+    except Exception as error:
+        if type(error).__name__ == "Abort":
+            return 130
+        if hasattr(error, "format_message"):
+            return told(f"{error.format_message()}", 2)
+        raise
+    return result if isinstance(result, int) else 0

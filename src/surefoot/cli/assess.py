@@ -1,0 +1,150 @@
+"""``surefoot assess``."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from surefoot.cli.failing import Failed, clear_errors
+from surefoot.cli.options import (
+    Confidence,
+    Correct,
+    Delimiter,
+    Doubt,
+    Level,
+    Logits,
+    Predicted,
+    Probabilities,
+    Truth,
+    Weight,
+    checked_delimiter,
+    checked_level,
+    columns_of,
+)
+from surefoot.cli.progress import bar
+from surefoot.cli.rules import parsed
+
+if TYPE_CHECKING:
+    from surefoot.assessment import Assessment
+    from surefoot.files.reading import Reading
+
+#: Classes up to which a report is sliced by what was predicted when nothing else is asked for.
+_MOST_CLASSES = 40
+
+
+def command(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="CSV, TSV, Parquet, Arrow, JSON lines, NPZ, a saved tally, samples_*.jsonl of lm-evaluation-harness; "
+            "gzip and zstd too. A folder or a glob is one data set; - is standard input.",
+            show_default=False,
+        ),
+    ],
+    truth: Truth = None,
+    predicted: Predicted = None,
+    confidence: Confidence = None,
+    correct: Correct = None,
+    probabilities: Probabilities = None,
+    logits: Logits = None,
+    doubt: Doubt = None,
+    weight: Weight = None,
+    delimiter: Delimiter = None,
+    by: Annotated[
+        str | None, typer.Option("--by", metavar="COL", help="Slice by a column, or by predicted or truth.")
+    ] = None,
+    html: Annotated[str | None, typer.Option("--html", metavar="OUT", help="Write the report, one HTML file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    save_tally: Annotated[
+        str | None, typer.Option("--save-tally", metavar="OUT", help="Save the sums, to merge with others.")
+    ] = None,
+    fail_on: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-on", metavar="RULE", help="End with status 1 if it holds: risky, or like 'csr>2'. For CI."
+        ),
+    ] = None,
+    level: Level = 0.05,
+) -> None:
+    """Can the confidences in FILE be trusted, and are they worth anything?
+
+    Columns are found by their names where only one reading is possible; what was taken is said first.
+
+    \b
+      surefoot assess predictions.csv
+      surefoot assess run.parquet --truth label --probabilities p_ --by region --html report.html
+      surefoot assess scores.jsonl --fail-on risky --fail-on 'cw_accuracy<0.9'
+    """
+    rules = [parsed(rule) for rule in fail_on or []]
+    level, delimiter = checked_level(level), checked_delimiter(delimiter)
+    with clear_errors():
+        _check_outputs(html, save_tally)
+        from surefoot.files.reading import read
+
+        columns = columns_of(locals())
+        with bar("reading") as shown:
+            reading = read(file, columns, by=by, delimiter=delimiter, progress=shown)
+        assessment = assessed(reading, level, by)
+        if as_json:
+            sys.stdout.write(assessment.to_json())
+        else:
+            from surefoot.report.terminal import Paper, render
+
+            print(f"\n{render(assessment, Paper.at_hand())}\n", flush=True)
+        _write(assessment, reading, html, save_tally, by, quiet=as_json)
+    reasons = [why for rule in rules if (why := rule.held(assessment))]
+    for why in reasons:
+        print(f"  failed: {why}", file=sys.stderr if as_json else sys.stdout)
+    if reasons:
+        raise Failed(1)
+
+
+def assessed(reading: Reading, level: float, by: str | None) -> Assessment:
+    """What a file holds, assessed, with where it came from."""
+    from surefoot.assessment import assess
+
+    found = assess(reading.held, level=level, by=reading.by)
+    name = "standard input" if reading.name == "-" else Path(reading.name).name or reading.name
+    return replace(found, source=name, columns=reading.said, by=by if by is not None else found.by)
+
+
+def _check_outputs(*paths: str | None) -> None:
+    """A folder that is not there is found out before the work, not after."""
+    for path in paths:
+        if path is not None and not Path(path).absolute().parent.is_dir():
+            raise FileNotFoundError(2, "no such folder", str(Path(path).parent))
+
+
+def _write(
+    a: Assessment, reading: Reading, html: str | None, tally: str | None, by: str | None, *, quiet: bool
+) -> None:
+    said: Any = sys.stderr if quiet else sys.stdout
+    if tally is not None:
+        from surefoot.tallies import Tally
+        from surefoot.tallying import tally as tallied
+
+        held = reading.held if isinstance(reading.held, Tally) else tallied(reading.held, by=reading.by)
+        held.save(tally)
+        print(f"  Wrote {tally} ({_size(tally)})", file=said)
+    if html is not None:
+        if (
+            by is None
+            and a.predictions is not None
+            and a.predictions.truth is not None
+            and 1 < (a.classes or 0) <= _MOST_CLASSES
+        ):
+            from surefoot.assessment import with_slices
+
+            a = with_slices(a, "predicted")
+        a.to_html(html)
+        print(f"  Wrote {html} ({_size(html)})", file=said)
+
+
+def _size(path: str) -> str:
+    size = Path(path).stat().st_size
+    return f"{size / 1024:,.0f} KB" if size < 1 << 20 else f"{size / (1 << 20):,.1f} MB"

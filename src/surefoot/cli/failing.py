@@ -1,0 +1,51 @@
+"""What goes wrong is told in one line on stderr; never a traceback."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Failed(Exception):
+    """The command has said what is wrong, and ends with this status."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+def told(message: str, status: int) -> int:
+    """Say what is wrong."""
+    in_colour = sys.stderr.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+    word = "\x1b[1;31merror:\x1b[0m" if in_colour else "error:"
+    print(f"{word} {' '.join(message.split())}", file=sys.stderr)
+    return status
+
+
+@contextmanager
+def clear_errors() -> Iterator[None]:
+    """Bad data end the command with status 3, wrong usage with 2; warnings become notes on stderr, each once."""
+    from surefoot.errors import InvalidMonitor, InvalidPredictions, InvalidTally, MetricUnavailable, MissingPackage
+    from surefoot.files.finding import Ambiguous
+
+    with warnings.catch_warnings(record=True) as raised:
+        warnings.simplefilter("always", UserWarning)
+        try:
+            yield
+        except (Ambiguous, MissingPackage) as error:
+            raise Failed(told(str(error), 2)) from error
+        except (InvalidPredictions, InvalidTally, InvalidMonitor, MetricUnavailable) as error:
+            raise Failed(told(str(error), 3)) from error
+        except MemoryError as error:
+            raise Failed(told("the rows do not fit into memory", 3)) from error
+        except OSError as error:
+            if isinstance(error, BrokenPipeError):
+                raise
+            where = f"{error.filename}: " if error.filename else ""
+            raise Failed(told(f"{where}{error.strerror or error}", 3)) from error
+        finally:
+            for message in dict.fromkeys(str(w.message) for w in raised if issubclass(w.category, UserWarning)):
+                print(f"note: {message}", file=sys.stderr)

@@ -1,0 +1,202 @@
+"""``surefoot monitor``."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from surefoot.cli.failing import clear_errors
+from surefoot.cli.options import (
+    Confidence,
+    Correct,
+    Delimiter,
+    Doubt,
+    Logits,
+    Predicted,
+    Probabilities,
+    Truth,
+    Weight,
+    checked_delimiter,
+    checked_level,
+    columns_of,
+)
+
+if TYPE_CHECKING:
+    from surefoot.predictions import Predictions
+    from surefoot.risk.monitor import Monitor
+
+_EVERY = 5.0
+
+
+def command(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE|-", help="Rows in the order of time; - follows standard input.", show_default=False
+        ),
+    ],
+    state: Annotated[
+        str, typer.Option("--state", metavar="FILE", help="Where the monitor is kept between runs.", show_default=False)
+    ],
+    truth: Truth = None,
+    predicted: Predicted = None,
+    confidence: Confidence = None,
+    correct: Correct = None,
+    probabilities: Probabilities = None,
+    logits: Logits = None,
+    doubt: Doubt = None,
+    weight: Weight = None,
+    delimiter: Delimiter = None,
+    identifier: Annotated[
+        str | None, typer.Option("--id", metavar="COL", help="Column of ids: a row that comes again counts once.")
+    ] = None,
+    watch: Annotated[
+        str, typer.Option("--watch", help="overconfident, underconfident or both; for a new state.")
+    ] = "overconfident",
+    mean_time: Annotated[
+        float,
+        typer.Option(
+            "--mean-time-between-false-alarms", metavar="ROWS", help="Of a calibrated stream; for a new state."
+        ),
+    ] = 10_000,
+    level: Annotated[float, typer.Option("--level", help="Of the test over all rows; for a new state.")] = 0.05,
+) -> None:
+    """Watch a stream for as long as you like: looking often costs nothing.
+
+    The state is saved as rows are read, so that a run that is killed goes on where it was.
+
+    \b
+      surefoot monitor today.parquet --state model.state
+      tail -f predictions.csv | surefoot monitor - --state model.state
+    """
+    if weight is not None:
+        raise typer.BadParameter("a stream has no weights: each row is one bet")
+    level, delimiter = checked_level(level), checked_delimiter(delimiter)
+    columns = columns_of(locals())
+    with clear_errors():
+        from surefoot.files.reading import follow
+        from surefoot.risk.monitor import Monitor
+
+        try:
+            watcher = (
+                Monitor.load(state)
+                if Path(state).exists()
+                else Monitor(
+                    level=level,
+                    mean_time_between_false_alarms=mean_time,
+                    alternative=watch,  # type: ignore[arg-type]
+                )
+            )
+        except ValueError as error:
+            if type(error) is ValueError:
+                raise typer.BadParameter(str(error)) from error
+            raise
+        screen = _Screen(watcher)
+        screen.first()
+        saved = time.monotonic()
+        try:
+            for rows, ids in follow(file, columns, identifier=identifier, delimiter=delimiter):
+                _counted(watcher, rows, ids)
+                screen.tell()
+                if time.monotonic() - saved > _EVERY or file == "-":
+                    watcher.save(state)
+                    saved = time.monotonic()
+        except KeyboardInterrupt:
+            print("  stopped", file=sys.stderr)
+        finally:
+            screen.close()
+            watcher.save(state)
+        screen.last()
+        print(f"  State saved to {state}\n")
+
+
+def _counted(watcher: Monitor, rows: Predictions, ids: Any) -> None:
+    every = slice(None)
+    doubt = {"doubt": rows.doubt_of(every)} if rows.stores_doubt else {}
+    watcher.update(rows.correct, None if doubt else rows.confidence_of(every), **doubt, ids=ids)
+
+
+class _Screen:
+    """One line an alarm and nothing between, so that a pipe can run for weeks; on a terminal a last line that moves."""
+
+    def __init__(self, watcher: Monitor) -> None:
+        from surefoot.report.terminal import Paper
+
+        self.m, self.paper = watcher, Paper.at_hand()
+        self.told = len(watcher.drift_rows)
+        self.alarmed = watcher.alarm
+        self.before, self.began = watcher.rows, time.monotonic()
+        self.is_live = sys.stderr.isatty()
+        self.drawn = 0.0
+
+    def first(self) -> None:
+        what = {"overconfident": "overconfidence", "underconfident": "underconfidence"}.get(
+            self.m.alternative, "both sides"
+        )
+        mean = f"mean time between false alarms at least {self.m.mean_time_between_false_alarms:,.0f} rows"
+        print(f"\n  watching for {what}; {mean}")
+        if self.before:
+            print(f"  going on after row {self.before:,}")
+        sys.stdout.flush()
+
+    def tell(self) -> None:
+        limit = f"{self.m.mean_time_between_false_alarms:,.0f}"
+        for row in self.m.drift_rows[self.told :]:
+            self.clear()
+            evidence = f"{self.m.drift_evidence[row]:,.0f} of {limit}"
+            alarm = self.paper.ink("ALARM", "1", "31")
+            print(f"  row {row:<12,}{alarm}   evidence {evidence:<22}restarted", flush=True)
+        self.told = len(self.m.drift_rows)
+        if self.m.alarm and not self.alarmed:
+            self.clear()
+            row = self.m.alarm_row or 0
+            print(f"  row {row:<12,}the evidence of all rows so far has reached {1 / self.m.level:,.0f}", flush=True)
+            self.alarmed = True
+        if self.is_live and time.monotonic() - max(self.drawn, self.began) > 0.2:
+            self.drawn = time.monotonic()
+            speed = (self.m.rows - self.before) / (self.drawn - self.began) / 1e6
+            full = min(20, round(20 * self.m.evidence / self.m.mean_time_between_false_alarms))
+            gauge = f"▕{'█' * full:<20}▏   {speed:.1f} M rows/s"
+            line = f"  row {self.m.rows:,}   evidence {self.m.evidence:,.0f} of {limit}   {gauge}"
+            print(f"\r\x1b[2K{line}", end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        if self.is_live and self.drawn:
+            print("\r\x1b[2K", end="", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        self.clear()
+
+    def last(self) -> None:
+        m = self.m
+        alarms, mean = len(m.drift_rows), m.mean_time_between_false_alarms
+        expected = m.rows / mean
+        import textwrap
+
+        said = f"{m.rows:,} rows, {alarms:,} {'alarm' if alarms == 1 else 'alarms'}."
+        if alarms:
+            said += f" A calibrated stream would raise at most {_few(expected)} on average"
+            said += ", so these alone are no proof of drift." if alarms <= max(1.0, expected) else "."
+        said += (
+            f" Since the last alarm: evidence {m.evidence:,.0f} of {mean:,.0f}."
+            if alarms
+            else f" Evidence {m.evidence:,.0f} of {mean:,.0f}."
+        )
+        said += f" Over all rows: e-value {_evidence(m.e_value)}" + (
+            f", reached {1 / m.level:,.0f} at row {m.alarm_row:,}." if m.alarm_row else "."
+        )
+        print()
+        for line in textwrap.wrap(said, 78):
+            print(f"  {line}")
+
+
+def _few(expected: float) -> str:
+    return f"{expected:,.0f}" if expected >= 9.5 else f"{expected:.1f}"
+
+
+def _evidence(value: float) -> str:
+    return f"{value:.3g}"

@@ -1,0 +1,58 @@
+"""Options that several commands share: which column is what."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+Truth = Annotated[str | None, typer.Option("--truth", metavar="COL", help="Column of true labels.")]
+Predicted = Annotated[str | None, typer.Option("--predicted", metavar="COL", help="Column of predicted labels.")]
+Confidence = Annotated[
+    str | None, typer.Option("--confidence", metavar="COL", help="Column of the confidence in each prediction, 0 to 1.")
+]
+Doubt = Annotated[
+    str | None, typer.Option("--doubt", metavar="COL", help="Column of 1 - confidence, where it is known better.")
+]
+Correct = Annotated[
+    str | None, typer.Option("--correct", metavar="COL", help="Column of whether each prediction was correct.")
+]
+Probabilities = Annotated[
+    str | None,
+    typer.Option(
+        "--probabilities",
+        metavar="PREFIX|COL",
+        help="Probabilities of all classes: a list column, or what their columns' names start with; or one column of "
+        "the probability of the second label.",
+    ),
+]
+Logits = Annotated[
+    str | None,
+    typer.Option("--logits", metavar="PREFIX|COL", help="The same as logits, which keep their digits near certainty."),
+]
+Weight = Annotated[str | None, typer.Option("--weight", metavar="COL", help="Column of sample weights.")]
+Delimiter = Annotated[
+    str | None, typer.Option("--delimiter", metavar="CHAR", help="What parts the columns of a text file, such as ';'.")
+]
+Level = Annotated[float, typer.Option("--level", help="How often a calibrated model may be called otherwise.")]
+
+
+def columns_of(given: dict[str, Any]) -> dict[str, str]:
+    """The columns that were named, by role."""
+    roles = ("truth", "predicted", "confidence", "doubt", "correct", "probabilities", "logits", "weight")
+    return {role: given[role] for role in roles if given.get(role) is not None}
+
+
+def checked_delimiter(delimiter: str | None) -> str | None:
+    if delimiter is None:
+        return None
+    character = {"\\t": "\t", "tab": "\t"}.get(delimiter, delimiter)
+    if len(character) != 1 or character in '"\n\r' or not character.isascii():
+        raise typer.BadParameter(f"--delimiter is {delimiter!r}; it should be one character, such as ';' or '\\t'")
+    return character
+
+
+def checked_level(level: float) -> float:
+    if not 0 < level < 1:
+        raise typer.BadParameter(f"--level is {level}; it should be between 0 and 1, such as 0.05")
+    return level

@@ -1,0 +1,1 @@
+"""The files people already have: tables, evaluation logs, saved tallies; read in pieces, whatever their size."""

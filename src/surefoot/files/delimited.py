@@ -1,0 +1,158 @@
+"""CSV and TSV: parsed in pieces, types settled by the first rows, and every bad cell found by row and value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from surefoot.files.source import BadFile, Batch
+from surefoot.files.streams import Pieces
+from surefoot.names import shown, value_shown
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: Other delimiters that people use, to be named when one column only is found.
+_OTHERS = {";": "a semicolon", "\t": "a tab", "|": "a bar", ",": "a comma"}
+
+
+class DelimitedFile:
+    """A table as text, one row a line, names in the first."""
+
+    is_text = True
+
+    def __init__(self, name: str, pieces: Pieces, delimiter: str) -> None:
+        self.name, self._pieces, self._delimiter = name, pieces, delimiter
+        first = pieces.first()
+        if not first.strip():
+            raise BadFile(f"{shown(name)}: empty; there is nothing to assess")
+        line = first.partition(b"\n")[0].decode("utf-8", "replace").strip("\r\ufeff")
+        other = next((d for d in _OTHERS if d != delimiter and line.count(d)), None)
+        if delimiter not in line and other is not None:
+            raise BadFile(
+                f"{shown(name)}, header: '{shown(line)}' has no {_OTHERS.get(delimiter, delimiter)[2:]}; its columns "
+                f"seem to be parted by {_OTHERS[other]}: say --delimiter '{_escaped(other)}'"
+            )
+        self._head = self._parse(first, None, (), 0, header=True)
+        self.schema = self._head.schema
+        if not self._head.num_rows:
+            raise BadFile(f"{shown(name)}: a header and no rows; there is nothing to assess")
+
+    def head(self) -> pa.Table:
+        return self._head
+
+    def batches(self, columns: Sequence[str], numbers: Sequence[str]) -> Iterator[Batch]:
+        import pyarrow as pa
+        import pyarrow.types as kinds
+
+        types = {}
+        for name in columns:
+            kind = self.schema.field(name).type
+            if name in numbers:
+                types[name] = pa.float64()
+            elif kinds.is_boolean(kind) or kinds.is_integer(kind) or kinds.is_floating(kind):
+                types[name] = kind
+            else:
+                types[name] = pa.string()
+        done, header = 0, True
+        for piece, share in self._pieces:
+            table = self._parse(piece, list(columns), types, done, header=header)
+            done, header = done + table.num_rows, False
+            yield Batch(table, share)
+
+    def _parse(self, piece: bytes, columns: list[str] | None, types: Any, done: int, *, header: bool) -> pa.Table:
+        import pyarrow as pa
+        from pyarrow import csv
+
+        bad: list[Any] = []
+
+        def refuse(row: Any) -> str:
+            bad.append(row)
+            return "error"
+
+        names = None if header else self.schema.names
+        read = csv.ReadOptions(column_names=names, block_size=_block(len(piece)))
+        parse = csv.ParseOptions(
+            delimiter=self._delimiter, newlines_in_values=b'"' in piece, invalid_row_handler=refuse
+        )
+        convert = csv.ConvertOptions(
+            column_types=types or None, include_columns=columns, null_values=[""], strings_can_be_null=True
+        )
+        try:
+            return csv.read_csv(pa.BufferReader(piece), read, parse, convert)
+        except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
+            if bad:
+                row = bad[0]
+                where = "" if row.number is None else f", row {done + row.number - header:,}"
+                where = where or f", row {done + 1 + _line_of(piece, row.text) - header:,}"
+                raise BadFile(
+                    f"{shown(self.name)}{where}: {row.actual_columns} columns instead of {row.expected_columns} "
+                    f"('{shown(row.text)}'); mend or drop the line"
+                ) from None
+            self._name_the_cell(piece, types, done, header)
+            raise BadFile(f"{shown(self.name)}, after row {done:,}: {shown(str(error).splitlines()[0])}") from error
+
+    def _name_the_cell(self, piece: bytes, types: Any, done: int, header: bool) -> None:
+        """Something could not be read as its type: read the piece as text, and find the first cell that is not."""
+        import pyarrow as pa
+        from pyarrow import csv
+
+        names = self.schema.names
+        try:
+            texts = csv.read_csv(
+                pa.BufferReader(piece),
+                csv.ReadOptions(column_names=None if header else names, block_size=_block(len(piece))),
+                csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=b'"' in piece),
+                csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), include_columns=list(types)),
+            )
+        except pa.ArrowInvalid as error:
+            where = f"{shown(self.name)}, after row {done:,}"
+            raise BadFile(f"{where}: {shown(str(error).splitlines()[0])}; is it text in UTF-8?") from error
+        found = []
+        for name, kind in types.items():
+            values = texts.column(name).to_pylist()
+            row = next((i for i, value in enumerate(values) if not _reads_as(value, kind)), None)
+            if row is not None:
+                found.append((row, name, values[row], kind))
+        if found:
+            row, name, value, kind = min(found)[:4]
+            raise BadFile(
+                f"{shown(self.name)}, row {done + row + 1:,}: {shown(name)} is {value_shown(value)}, {_not_a(kind)}"
+            )
+
+
+def _block(size: int) -> int:
+    return max(1 << 16, min(1 << 22, size + 1))
+
+
+def _line_of(piece: bytes, text: str) -> int:
+    at = piece.find(text.encode())
+    return piece.count(b"\n", 0, max(0, at))
+
+
+def _reads_as(value: str, kind: Any) -> bool:
+    import pyarrow as pa
+    import pyarrow.types as kinds
+
+    if value == "" or kinds.is_string(kind):
+        return True
+    if kinds.is_floating(kind) and value.strip().lower().lstrip("+-") in ("inf", "infinity"):
+        return True
+    try:
+        pa.array([value.strip()]).cast(kind)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _not_a(kind: Any) -> str:
+    import pyarrow.types as kinds
+
+    if kinds.is_floating(kind):
+        return "not a number; correct or drop the row"
+    said = "true or false" if kinds.is_boolean(kind) else "whole numbers"
+    return f"but the first rows hold {said}; labels are of one kind: correct the row, or quote none and all as text"
+
+
+def _escaped(delimiter: str) -> str:
+    return "\\t" if delimiter == "\t" else delimiter

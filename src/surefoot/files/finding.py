@@ -1,0 +1,316 @@
+"""Which column is what: told by the user, or found by name where only one reading is possible."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from surefoot.files.source import BadFile
+from surefoot.names import shown
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: Names that say what a column is, small letters and digits only, the plainest first.
+_NAMES = {
+    "truth": "truth ytrue true truelabel trueclass label labels target targets y groundtruth gold goldlabel actual "
+    "answer reference",
+    "predicted": "predicted prediction ypred pred predictedlabel predictedclass predlabel preds predictions guess "
+    "yhat output response",
+    "confidence": "confidence conf confidences maxprob maxprobability topprob certainty maxconfidence "
+    "verbalizedconfidence verbalisedconfidence statedconfidence predictedconfidence",
+    "doubt": "doubt doubts",
+    "correct": "correct iscorrect correctness hit right acc",
+    "weight": "weight weights sampleweight sampleweights",
+}
+_LISTS = "probabilities probs prob proba probas probability yprob yprobs yproba predictproba softmax scores predprobs p"
+_SINGLES = "predictedprobability probability prob proba yprob yproba yscore p1 score p probs probabilities"
+_LOGITS = "logits logit"
+_PREFIX = re.compile(r"^((?:p|prob|proba|probs|probability|probabilities|softmax)[_ .\-]?)(?=.)", re.IGNORECASE)
+_MOST_LABELS = 1000
+
+
+class Ambiguous(Exception):
+    """More than one reading is possible; the user has to say which."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns that play a role, by name."""
+
+    truth: str | None = None
+    predicted: str | None = None
+    confidence: str | None = None
+    doubt: str | None = None
+    correct: str | None = None
+    probabilities: str | tuple[str, ...] | None = None
+    logits: str | tuple[str, ...] | None = None
+    weight: str | None = None
+
+    def names(self) -> list[str]:
+        """All of them, each once."""
+        given = [
+            x for role in vars(self).values() if role is not None for x in ([role] if isinstance(role, str) else role)
+        ]
+        return list(dict.fromkeys(given))
+
+    def numbers(self) -> list[str]:
+        """Those that hold numbers."""
+        roles = (self.confidence, self.doubt, self.probabilities, self.logits, self.weight)
+        return [name for role in roles for name in _each(role)]
+
+    def said(self, classes: int | None = None) -> str:
+        """What was taken, in words."""
+        words = []
+        for role, column in vars(self).items():
+            if column is None:
+                continue
+            if not isinstance(column, str):
+                words.append(f"{role}: {shown(column[0])} … {shown(column[-1])} ({len(column)})")
+            elif role in ("probabilities", "logits") and classes:
+                words.append(f"{role}: {shown(column)} ({classes})")
+            elif role == "probabilities":
+                words.append(f"probability of the second label: {shown(column)}")
+            else:
+                words.append(f"{role}: {shown(column)}")
+        if (self.probabilities or self.logits) and not self.predicted:
+            words.append("largest is predicted")
+        return ", ".join(words)
+
+
+def find_columns(name: str, head: pa.Table, given: Mapping[str, Any]) -> Columns:
+    """The columns of a file by what the user says, and where nothing is said by their names.
+
+    ``head`` are some rows, to tell a column of P(second label) from one of confidence, and identifiers from labels.
+    """
+    finder = _Finder(name, head, {role: value for role, value in given.items() if value is not None})
+    return finder.found()
+
+
+class _Finder:
+    def __init__(self, name: str, head: pa.Table, given: dict[str, Any]) -> None:
+        import pyarrow.types as kinds
+
+        self.name, self.head, self.kinds = name, head, kinds
+        self.columns = list(head.column_names)
+        twice = next((c for i, c in enumerate(self.columns) if c in self.columns[:i]), None)
+        if twice is not None:
+            raise BadFile(f"{shown(name)}: two columns are called '{shown(twice)}'; rename one")
+        self.taken: dict[str, Any] = {}
+        for role, column in given.items():
+            self.taken[role] = self._told(role, column)
+
+    # -- what the user says ------------------------------------------------------------------------------------------
+
+    def _told(self, role: str, column: Any) -> Any:
+        if column in self.columns:
+            return column
+        if role in ("probabilities", "logits"):
+            family = list(column) if isinstance(column, list | tuple) else self._with_prefix(column)
+            missing = next((c for c in family if c not in self.columns), None)
+            if missing is None and len(family) >= 2:
+                return tuple(family)
+            column = column if missing is None else missing
+        raise Ambiguous(f"{shown(self.name)}: there is no column '{shown(str(column))}' for {role}; {self._there()}")
+
+    def _with_prefix(self, prefix: str) -> list[str]:
+        others = {value for value in self.taken.values() if isinstance(value, str)}
+        return [c for c in self.columns if c.startswith(prefix) and c != prefix and c not in others]
+
+    # -- what names say ----------------------------------------------------------------------------------------------
+
+    def found(self) -> Columns:
+        named = {role for role in self.taken if role != "weight"}
+        if "weight" not in self.taken:
+            self._by_name("weight", self._is_number)
+        if not named & {"correct", "confidence", "doubt"}:
+            self._scores()
+        if "probabilities" not in self.taken and "logits" not in self.taken:
+            self._claims(named)
+        else:
+            self._labels(named)
+        return Columns(**self.taken)
+
+    def _scores(self) -> None:
+        """Probabilities or logits of all classes, or P(second label)."""
+        if "probabilities" in self.taken or "logits" in self.taken:
+            return
+        for role, names in (("logits", _LOGITS), ("probabilities", _LISTS)):
+            lists = [c for c in self._free() if plain(c) in names.split() and self._is_list(c)]
+            if len(lists) > 1:
+                raise self._which(role, lists)
+            if lists:
+                self.taken[role] = lists[0]
+                return
+        families: dict[str, list[str]] = {}
+        for column in self._free():
+            match = _PREFIX.match(column)
+            if match and self._is_float(column) and plain(column) not in _SINGLES.split():
+                families.setdefault(match[1], []).append(column)
+        whole = [family for family in families.values() if len(family) >= 2 and self._adds_up(family)]
+        if len(whole) > 1:
+            raise self._which("probabilities", [family[0] for family in whole])
+        if whole:
+            self.taken["probabilities"] = tuple(whole[0])
+            return
+        singles = [c for c in self._free() if plain(c) in _SINGLES.split() and self._is_float(c)]
+        if singles and not self._named("confidence"):
+            if len(singles) > 1:
+                raise self._which("probabilities", singles)
+            self._single(singles[0])
+
+    def _single(self, column: str) -> None:
+        """One column of probabilities: of the second label, or of the predicted one? The rows tell, or the user."""
+        self._by_name("predicted", self._is_label)
+        predicted = self.taken.get("predicted")
+        if predicted is None:
+            self.taken["probabilities"] = column
+            return
+        values, guesses = self._values(column), self._values(predicted)
+        labels = sorted(set(guesses), key=lambda x: (str(type(x)), x))
+        as_second = len(labels) == 2 and all(
+            (p > 0.5) == (g == labels[1]) or p == 0.5 for p, g in zip(values, guesses, strict=True)
+        )
+        as_stated = all(p >= 0.5 for p in values) or len(labels) > 2
+        if as_second == as_stated and len(labels) == 2:
+            raise Ambiguous(
+                f"{shown(self.name)}: '{shown(column)}' could be the confidence in '{shown(predicted)}' or the "
+                "probability of the second label; say --confidence or --probabilities"
+            )
+        self.taken["probabilities" if as_second else "confidence"] = column
+
+    def _claims(self, named: set[str]) -> None:
+        if "doubt" not in self.taken:
+            self._by_name("confidence", self._is_claim)
+        if "confidence" not in self.taken:
+            self._by_name("doubt", self._is_number)
+        if "confidence" not in self.taken and "doubt" not in self.taken:
+            raise Ambiguous(
+                f"{shown(self.name)}: no column is called like a confidence; name one with --confidence, or "
+                f"--probabilities; {self._there()}"
+            )
+        if "correct" in named:
+            return
+        self._labels(named, needed=False)
+        if not {"truth", "predicted"} <= set(self.taken):
+            if not {"truth", "predicted"} & named:
+                self._by_name("correct", self._is_outcome)
+            if "correct" not in self.taken:
+                missing = "truth" if "predicted" in self.taken else "predicted"
+                other = "" if {"truth", "predicted"} & named else ", or --correct"
+                raise Ambiguous(
+                    f"{shown(self.name)}: no column is called like what was {missing}; name it with "
+                    f"--{missing}{other}; {self._there()}"
+                )
+            self.taken.pop("truth", None)
+            self.taken.pop("predicted", None)
+
+    def _labels(self, named: set[str], needed: bool = True) -> None:
+        self._by_name("predicted", self._is_label)
+        self._by_name("truth", self._is_label)
+        if "truth" not in self.taken and "predicted" in self.taken and not (self._named("correct") and not needed):
+            self._truth_by_elimination()
+        if needed and "truth" not in self.taken:
+            raise Ambiguous(
+                f"{shown(self.name)}: no column is called like the truth; name it with --truth; {self._there()}"
+            )
+
+    def _truth_by_elimination(self) -> None:
+        """No name says it, but one column only holds the labels that are predicted."""
+        guesses = self._values(self.taken["predicted"])
+        kinds = {type(g) for g in guesses}
+        alike = []
+        for column in self._free():
+            if self._is_label(column):
+                values = self._values(column)
+                if {type(v) for v in values} <= kinds and set(values) <= set(guesses) and len(set(values)) > 1:
+                    alike.append(column)
+        if len(alike) > 1:
+            raise self._which("truth", alike)
+        if alike:
+            self.taken["truth"] = alike[0]
+
+    def _by_name(self, role: str, fits: Any) -> None:
+        if role in self.taken:
+            return
+        fitting = [c for c in self._named(role) if fits(c)]
+        if len(fitting) > 1:
+            raise self._which(role, fitting)
+        if fitting:
+            self.taken[role] = fitting[0]
+
+    def _named(self, role: str) -> list[str]:
+        """The columns whose name says this role; one called exactly like it stands before all others."""
+        names = _NAMES[role].split()
+        alike = [c for c in self._free() if plain(c) in names]
+        exact = [c for c in alike if plain(c) == names[0]]
+        return exact[:1] or alike
+
+    def _which(self, role: str, columns: Sequence[str]) -> Ambiguous:
+        listed = " or ".join(f"'{shown(c)}'" for c in columns[:4])
+        return Ambiguous(f"{shown(self.name)}: {role} could be {listed}; say which with --{role}")
+
+    # -- what columns hold -------------------------------------------------------------------------------------------
+
+    def _free(self) -> list[str]:
+        used = {name for role in self.taken.values() for name in _each(role)}
+        return [c for c in self.columns if c not in used]
+
+    def _values(self, column: str) -> list[Any]:
+        return [v for v in self.head.column(column).to_pylist() if v is not None]
+
+    def _type(self, column: str) -> Any:
+        kind = self.head.schema.field(column).type
+        return kind.value_type if self.kinds.is_dictionary(kind) else kind
+
+    def _is_list(self, column: str) -> bool:
+        kind = self._type(column)
+        return bool(self.kinds.is_list(kind) or self.kinds.is_large_list(kind) or self.kinds.is_fixed_size_list(kind))
+
+    def _is_float(self, column: str) -> bool:
+        return bool(self.kinds.is_floating(self._type(column)))
+
+    def _is_number(self, column: str) -> bool:
+        kind = self._type(column)
+        return bool(self.kinds.is_floating(kind) or self.kinds.is_integer(kind))
+
+    def _is_claim(self, column: str) -> bool:
+        """A confidence may be said in words ("85%"), and is refused later if it is."""
+        return not self._is_list(column)
+
+    def _is_label(self, column: str) -> bool:
+        kind = self._type(column)
+        if self.kinds.is_floating(kind):
+            values = self._values(column)
+            return bool(values) and all(v == int(v) for v in values if v == v and abs(v) < 1e15)
+        text = self.kinds.is_string(kind) or self.kinds.is_large_string(kind) or self.kinds.is_string_view(kind)
+        return bool(self.kinds.is_boolean(kind) or self.kinds.is_integer(kind) or text)
+
+    def _is_outcome(self, column: str) -> bool:
+        return self.kinds.is_boolean(self._type(column)) or set(self._values(column)) <= {0, 1}
+
+    def _adds_up(self, family: list[str]) -> bool:
+        rows = zip(*(self.head.column(c).to_pylist() for c in family), strict=True)
+        return all(None in row or abs(sum(row) - 1) < 0.02 for row in rows)
+
+    def _there(self) -> str:
+        listed = ", ".join(f"'{shown(c)}'" for c in self.columns[:8])
+        more = f" and {len(self.columns) - 8} more" if len(self.columns) > 8 else ""
+        return f"there is {listed}{more}"
+
+
+def _each(role: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    return () if role is None else (role,) if isinstance(role, str) else role
+
+
+def plain(column: str) -> str:
+    """A column's name without capitals and punctuation.
+
+    Examples
+    --------
+    >>> plain("True_Label")
+    'truelabel'
+    """
+    return re.sub(r"[^a-z0-9]", "", column.lower())

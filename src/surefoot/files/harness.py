@@ -1,0 +1,112 @@
+"""The sample logs of lm-evaluation-harness: multiple choice, by the log-likelihoods of the choices."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from surefoot.files.finding import Columns
+from surefoot.files.json_lines import objects
+from surefoot.files.source import BadFile, Batch
+from surefoot.files.streams import Pieces
+from surefoot.names import shown, value_shown
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: What the rows are made into: a choice is right or not, and the softmax over the choices says how sure it was.
+COLUMNS = Columns(correct="correct", confidence="confidence", doubt="doubt")
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def is_sample_log(first: bytes) -> bool:
+    """Whether lines look like those of the harness."""
+    line = first.partition(b"\n")[0]
+    return b'"filtered_resps"' in line and b'"doc_id"' in line
+
+
+class SampleLog:
+    """One task's samples. Choices are compared by their log-likelihood as it is, not divided by their length."""
+
+    is_text = False
+
+    def __init__(self, name: str, pieces: Pieces) -> None:
+        self.name, self._pieces = name, pieces
+        match = re.match(r"samples_(.+?)_\d{4}-\d{2}-\d{2}T", PurePath(name).name)
+        self.task = match[1] if match else PurePath(name).name
+        self._filter: Any = None
+        self._head = self._rows(objects(name, pieces.first(), 0, 100), 0)
+        self.schema = self._head.schema
+
+    def head(self) -> pa.Table:
+        return self._head
+
+    def batches(self, columns: Sequence[str], numbers: Sequence[str]) -> Iterator[Batch]:
+        done = 0
+        for piece, share in self._pieces:
+            rows = objects(self.name, piece, done)
+            table = self._rows(rows, done).select([c for c in self.schema.names if c in columns])
+            done += len(rows)
+            yield Batch(table, share)
+
+    def _rows(self, samples: list[dict[str, Any]], done: int) -> pa.Table:
+        import pyarrow as pa
+
+        found: dict[str, list[Any]] = {name: [] for name in ("correct", "confidence", "doubt", "choice", "task")}
+        for i, sample in enumerate(samples):
+            # a document is scored once for each filter; the first is taken
+            self._filter = sample.get("filter") if self._filter is None else self._filter
+            if sample.get("filter") != self._filter:
+                continue
+            where = f"{shown(self.name)}, row {done + i + 1:,}"
+            logs = _log_likelihoods(where, sample)
+            chosen = max(range(len(logs)), key=lambda k: logs[k])
+            others = math.fsum(math.exp(x - logs[chosen]) for k, x in enumerate(logs) if k != chosen)
+            found["correct"].append(_is_right(where, sample, chosen))
+            found["confidence"].append(1 / (1 + others))
+            found["doubt"].append(others / (1 + others))
+            found["choice"].append(chosen)
+            found["task"].append(self.task)
+        return pa.table(found)
+
+
+def _log_likelihoods(where: str, sample: dict[str, Any]) -> list[float]:
+    answers = sample.get("filtered_resps")
+    try:
+        logs = [float(answer[0]) for answer in answers]  # type: ignore[union-attr]
+        if len(logs) < 2 or any(isinstance(answer, str) for answer in answers):  # type: ignore[union-attr]
+            raise ValueError
+    except (TypeError, ValueError, IndexError, KeyError):
+        raise BadFile(
+            f"{where}: filtered_resps is {value_shown(answers)}, not the log-likelihoods of choices; of generated "
+            "answers the log does not say how sure the model was: give JSON lines with a confidence"
+        ) from None
+    if not all(math.isfinite(x) for x in logs):
+        raise BadFile(f"{where}: a log-likelihood is {value_shown(logs)}; all must be finite")
+    return logs
+
+
+def _is_right(where: str, sample: dict[str, Any], chosen: int) -> bool:
+    """By the index of the right choice, its letter or its text; else by the accuracy the harness wrote down."""
+    target, document = sample.get("target"), sample.get("doc")
+    if isinstance(target, str) and re.fullmatch(r"-?\d+", target.strip()):
+        target = int(target)
+    if isinstance(target, int) and not isinstance(target, bool):
+        return target == chosen
+    accuracy = sample.get("acc")
+    if accuracy in (0, 1):
+        return bool(accuracy)
+    if isinstance(target, str):
+        choices = document.get("choices") if isinstance(document, dict) else None
+        choices = choices.get("text") if isinstance(choices, dict) else choices
+        texts = [str(choice).strip() for choice in choices] if isinstance(choices, list) else []
+        if target.strip() in texts:
+            return texts.index(target.strip()) == chosen
+        if len(target.strip()) == 1 and target.strip() in _LETTERS:
+            return _LETTERS.index(target.strip()) == chosen
+    raise BadFile(
+        f"{where}: target is {value_shown(sample.get('target'))}, which is none of the choices, and acc is absent"
+    )

@@ -1,0 +1,175 @@
+"""JSON lines: one object a row; confidences may be written as a model says them ("85%")."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from surefoot.files.source import BadFile, Batch
+from surefoot.files.streams import Pieces
+from surefoot.names import shown, value_shown
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_HEAD = 2000
+
+
+class JsonLinesFile:
+    """A JSON object on each line; columns are the names in the first of them."""
+
+    is_text = True
+
+    def __init__(self, name: str, pieces: Pieces) -> None:
+        self.name, self._pieces = name, pieces
+        rows = objects(name, pieces.first(), 0, _HEAD)
+        if not rows:
+            raise BadFile(f"{shown(name)}: empty; there is nothing to assess")
+        self._head = _table(rows, list(dict.fromkeys(key for row in rows for key in row)))
+        self.schema = self._head.schema
+
+    def head(self) -> pa.Table:
+        return self._head
+
+    def batches(self, columns: Sequence[str], numbers: Sequence[str]) -> Iterator[Batch]:
+        done = 0
+        for piece, share in self._pieces:
+            table = self._fast(piece, columns, numbers)
+            if table is None:
+                rows = objects(self.name, piece, done)
+                for name in numbers:
+                    for i, row in enumerate(rows):
+                        row[name] = self._number(done + i, name, row.get(name))
+                table = self._slow(rows, columns, numbers, done)
+            done += table.num_rows
+            yield Batch(table, share)
+
+    def _fast(self, piece: bytes, columns: Sequence[str], numbers: Sequence[str]) -> pa.Table | None:
+        """By Arrow's own parser; None where it meets what it does not expect, which is then looked at row by row."""
+        import pyarrow as pa
+        import pyarrow.json
+        import pyarrow.types as kinds
+
+        fields = []
+        for name in columns:
+            kind = self.schema.field(name).type
+            if name in numbers and not (kinds.is_floating(kind) or kinds.is_list(kind) or kinds.is_integer(kind)):
+                return None
+            fields.append((name, pa.float64() if name in numbers and not kinds.is_list(kind) else kind))
+        options = pa.json.ParseOptions(explicit_schema=pa.schema(fields), unexpected_field_behavior="ignore")
+        blocks = pa.json.ReadOptions(block_size=max(1 << 16, min(1 << 23, len(piece) + 1)))
+        try:
+            table = pa.json.read_json(pa.BufferReader(piece), read_options=blocks, parse_options=options)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            return None
+        # a value left out and one that is null look alike: rows with either are looked at one by one
+        return table if all(table.column(name).null_count == 0 for name in columns) else None
+
+    def _slow(self, rows: list[dict[str, Any]], columns: Sequence[str], numbers: Sequence[str], done: int) -> pa.Table:
+        import pyarrow as pa
+
+        arrays = []
+        for name in columns:
+            values = [row.get(name) for row in rows]
+            kind = None if name in numbers else self.schema.field(name).type
+            try:
+                arrays.append(pa.array(values, type=kind))
+            except (pa.ArrowInvalid, pa.ArrowTypeError):
+                row = next(i for i, value in enumerate(values) if not _fits(value, kind))
+                raise BadFile(
+                    f"{shown(self.name)}, row {done + row + 1:,}: {shown(name)} is {value_shown(values[row])}, of "
+                    "another kind than in the first rows; a column holds one kind"
+                ) from None
+        return pa.table(arrays, names=list(columns))
+
+    def _number(self, row: int, name: str, value: Any) -> Any:
+        if isinstance(value, list):
+            return value
+        if value is None or value == "":
+            raise BadFile(
+                f"{shown(self.name)}, row {row + 1:,}: {shown(name)} is missing; how sure the model was is not known "
+                "there: fill or drop the row"
+            )
+        try:
+            return spoken(value)
+        except ValueError as error:
+            raise BadFile(
+                f"{shown(self.name)}, row {row + 1:,}: {shown(name)} is {value_shown(value)}, {error}"
+            ) from None
+
+
+def spoken(value: Any) -> float:
+    """A number as a model says it.
+
+    Examples
+    --------
+    >>> spoken("85%"), spoken(0.85), spoken("0.85")
+    (0.85, 0.85, 0.85)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError("not a number; correct or drop the row")
+    if not isinstance(value, str):
+        return float(value)
+    text = value.strip()
+    try:
+        number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        raise ValueError(
+            "a word and not a number: words for confidence have no agreed meaning; ask the model for a number, or "
+            "replace the words yourself"
+        ) from None
+    if not text.endswith("%") and number > 1:
+        raise ValueError("outside [0, 1]; if it is a percentage, write it with %")
+    return number
+
+
+def objects(name: str, piece: bytes, done: int, most: int | None = None) -> list[dict[str, Any]]:
+    """The objects on the lines of a piece."""
+    rows: list[dict[str, Any]] = []
+    for line in piece.splitlines():
+        if not line.strip():
+            continue
+        if most is not None and len(rows) >= most:
+            break
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            # the first piece may end within a line
+            where = f"{shown(name)}, row {done + len(rows) + 1:,}"
+            raise BadFile(f"{where}: not a JSON object ({shown(str(error))}); is the file cut off?") from None
+        if not isinstance(row, dict):
+            where = f"{shown(name)}, row {done + len(rows) + 1:,}"
+            raise BadFile(f"{where}: {value_shown(row)} is no JSON object; one object a line is meant")
+        rows.append(row)
+    return rows
+
+
+def _table(rows: list[dict[str, Any]], names: list[str]) -> pa.Table:
+    """A first look: columns that Arrow can hold; those of mixed kinds as text, nested ones left out."""
+    import pyarrow as pa
+
+    columns = {}
+    for name in names:
+        values = [row.get(name) for row in rows]
+        kinds = {type(value) for value in values if value is not None}
+        if kinds <= {int, float} and float in kinds:
+            columns[name] = pa.array([None if v is None else float(v) for v in values])
+        elif kinds <= {int, float, str, bool} and len(kinds) > 1:
+            columns[name] = pa.array([None if v is None else str(v) for v in values])
+        elif dict not in kinds:
+            try:
+                columns[name] = pa.array(values)
+            except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+                continue
+    return pa.table(columns)
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    import pyarrow as pa
+
+    try:
+        pa.array([value], type=kind)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return False
+    return True

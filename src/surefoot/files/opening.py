@@ -1,0 +1,199 @@
+"""From what the user names, a file, a folder, a glob or standard input, to the files that hold rows."""
+
+from __future__ import annotations
+
+import glob
+import io
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from surefoot.errors import InvalidTally, MissingPackage
+from surefoot.files.arrays import ArrayFile
+from surefoot.files.columnar import ArrowFile, ParquetFile
+from surefoot.files.delimited import DelimitedFile
+from surefoot.files.harness import SampleLog, is_sample_log
+from surefoot.files.json_lines import JsonLinesFile
+from surefoot.files.source import BadFile, Source
+from surefoot.files.streams import GZIP, ZSTD, LiveLines, Pieces, decompressed
+from surefoot.names import shown
+from surefoot.tallies import Tally
+
+_PACKED = (".gz", ".zst", ".zstd")
+_FORMATS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".arrows": "arrow",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".npz": "npz",
+    ".tally": "tally",
+}
+_KNOWN = "CSV, TSV, Parquet, Arrow, JSON lines, NPZ or a saved tally"
+
+
+def open_data(path: str, delimiter: str | None = None) -> list[Source] | Tally:
+    """The files of a data set, or the tally that was saved; of several tallies, their sum."""
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError as error:
+        raise MissingPackage("reading files needs PyArrow: pip install 'surefoot[cli]'.") from error
+    if path == "-":
+        content = sys.stdin.buffer.read()
+        return _opened("standard input", lambda: io.BufferedReader(io.BytesIO(content)), len(content), None, delimiter)
+    paths = _paths(path)
+    opened = [_at(each, delimiter) for each in paths]
+    tallies = [each for each in opened if isinstance(each, Tally)]
+    if tallies and len(tallies) < len(opened):
+        raise BadFile(f"{shown(path)}: saved tallies beside other files; give one kind")
+    if tallies:
+        total = tallies[0]
+        for each in tallies[1:]:
+            total = total + each
+        return total
+    return [source for each in opened if not isinstance(each, Tally) for source in each]
+
+
+def open_live(delimiter: str | None) -> list[Source] | Tally:
+    """Standard input, line by line as it arrives; what is no text is read to its end first."""
+    stdin: Any = sys.stdin.buffer
+    start = stdin.peek(8)
+    if start.startswith((GZIP, ZSTD)) or _guessed(start) not in ("csv", "tsv", "jsonl"):
+        return open_data("-", delimiter)
+    kind = _guessed(start)
+    lines = LiveLines("standard input", stdin)
+    if kind == "jsonl":
+        return [JsonLinesFile("standard input", lines)]
+    return [DelimitedFile("standard input", lines, delimiter or ("\t" if kind == "tsv" else ","))]
+
+
+def _paths(path: str) -> list[Path]:
+    place = Path(path)
+    if place.is_dir():
+        found = sorted(p for p in place.rglob("*") if p.is_file() and _format(p) and not _is_hidden(p, place))
+        logs = [p for p in found if p.name.startswith("samples_") and _format(p) == "jsonl"]
+        found = logs or found
+        kinds = sorted({str(_format(p)) for p in found})
+        if not found:
+            raise BadFile(f"{shown(path)}: a folder without files of rows ({_KNOWN})")
+        if len(kinds) > 1:
+            raise BadFile(
+                f"{shown(path)}: a folder with files of several kinds ({', '.join(kinds)}); name them by a glob"
+            )
+        return found
+    if place.exists():
+        return [place]
+    if glob.has_magic(path):
+        found = sorted(Path(p) for p in glob.glob(path, recursive=True) if Path(p).is_file())
+        if not found:
+            raise BadFile(f"{shown(path)}: no file matches")
+        return found
+    raise BadFile(f"{shown(path)}: no such file")
+
+
+def _is_hidden(path: Path, folder: Path) -> bool:
+    return any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
+
+
+def _format(path: Path) -> str | None:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in _PACKED:
+        suffixes.pop()
+    return _FORMATS.get(suffixes[-1]) if suffixes else None
+
+
+def _at(path: Path, delimiter: str | None) -> list[Source] | Tally:
+    try:
+        with path.open("rb"):
+            pass
+        size = path.stat().st_size
+    except OSError as error:
+        raise BadFile(f"{shown(str(path))}: cannot be opened ({error.strerror})") from error
+    return _opened(str(path), lambda: path.open("rb"), size, _format(path), delimiter, path)
+
+
+def _opened(
+    name: str,
+    open_it: Callable[[], Any],
+    size: int,
+    kind: str | None,
+    delimiter: str | None,
+    path: Path | None = None,
+) -> list[Source] | Tally:
+    """By its suffix, or where there is none by its first bytes."""
+    if not size:
+        raise BadFile(f"{shown(name)}: empty; there is nothing to assess")
+    with open_it() as raw:
+        start = raw.peek(8)[:8]
+        is_packed = start.startswith((GZIP, ZSTD))
+        if kind is None:
+            kind = _guessed(_start(name, raw))
+    if kind == "tally" or (kind == "jsonl" and _is_tally(name, open_it)):
+        return _tally(name, path, open_it)
+    if kind in ("parquet", "arrow", "npz"):
+        whole = _whole(name, open_it) if is_packed or path is None else None
+        if kind == "npz":
+            return [ArrayFile(name, str(path) if whole is None else io.BytesIO(whole))]
+        data = str(path) if whole is None else whole
+        if kind == "parquet":
+            return [ParquetFile(name, data if isinstance(data, str) else io.BytesIO(data))]
+        return [ArrowFile(name, data)]
+    pieces = Pieces(name, open_it, size, quoted=kind != "jsonl")
+    if kind == "jsonl":
+        return [SampleLog(name, pieces) if is_sample_log(pieces.first()) else JsonLinesFile(name, pieces)]
+    return [DelimitedFile(name, pieces, delimiter or ("\t" if kind == "tsv" else ","))]
+
+
+def _start(name: str, raw: BinaryIO) -> bytes:
+    try:
+        return decompressed(name, raw).read(4096)
+    except (OSError, EOFError):
+        return b""
+
+
+def _guessed(start: bytes) -> str:
+    if start.startswith(b"PAR1"):
+        return "parquet"
+    if start.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
+        return "arrow"
+    if start.startswith(b"PK\x03\x04"):
+        return "npz"
+    if start.lstrip()[:1] in (b"{", b"["):
+        return "jsonl"
+    line = start.partition(b"\n")[0]
+    return "tsv" if b"\t" in line and b"," not in line else "csv"
+
+
+def _is_tally(name: str, open_it: Callable[[], Any]) -> bool:
+    with open_it() as raw:
+        return _start(name, raw).lstrip().startswith(b'{"surefoot":"tally"')
+
+
+def _tally(name: str, path: Path | None, open_it: Callable[[], Any]) -> Tally:
+    try:
+        if path is not None:
+            return Tally.load(path)
+        import tempfile
+
+        with tempfile.NamedTemporaryFile(suffix=".tally") as kept:
+            kept.write(_whole(name, open_it))
+            kept.flush()
+            return Tally.load(kept.name)
+    except (InvalidTally, OSError) as error:
+        raise BadFile(shown(str(error))) from error
+
+
+def _whole(name: str, open_it: Callable[[], Any]) -> bytes:
+    try:
+        with open_it() as raw:
+            return decompressed(name, raw).read()
+    except (OSError, EOFError) as error:
+        raise BadFile(f"{shown(name)}: truncated or damaged compressed file ({shown(str(error))})") from error

@@ -1,0 +1,340 @@
+"""From files to predictions; what is too large for memory is tallied on the way."""
+
+from __future__ import annotations
+
+import os
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from surefoot.errors import InvalidPredictions, InvalidTally
+from surefoot.files.finding import Columns, find_columns
+from surefoot.files.opening import open_data, open_live
+from surefoot.files.rounding import decimals_of
+from surefoot.files.source import BadFile, Batch, Source
+from surefoot.names import shown
+from surefoot.predictions import Predictions
+from surefoot.tallies import Tally
+from surefoot.tallying import tally
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: Rows and bytes up to which all rows are held in memory, so that every indicator can be had.
+MOST_ROWS, MOST_BYTES = 2_000_000, 1 << 29
+_MOST_SLICES = 10_000
+#: Decimals that a stream of text is supposed to have before it has shown any.
+_SUPPOSED = 6
+
+Progress = Callable[[float, int], None]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a file holds: predictions, or the tally of more rows than memory should hold."""
+
+    name: str
+    held: Predictions | Tally
+    columns: Columns | None
+    #: The value each row is sliced by, where rows are held.
+    by: Any = None
+
+    @property
+    def said(self) -> str:
+        """Which columns were taken for what."""
+        if self.columns is None:
+            return ""
+        classes = self.held.labels if self.columns.probabilities or self.columns.logits else None
+        return self.columns.said(None if classes is None or self._is_second else len(classes))
+
+    @property
+    def _is_second(self) -> bool:
+        probabilities = getattr(self.held, "probabilities", None)
+        return probabilities is not None and probabilities.ndim == 1
+
+
+def load(path: str | os.PathLike[str], **columns: Any) -> Predictions:
+    """Predictions from a file: CSV, TSV, Parquet, Arrow, JSON lines, NPZ, or a log of lm-evaluation-harness.
+
+    ``columns`` are those of :meth:`Predictions.from_frame`; sensible names are found without being told. A folder or a
+    glob is one data set. All rows are held in memory: of files too large for that, take :func:`surefoot.tally_batches`
+    or the command line.
+    """
+    labels, floor = columns.pop("labels", None), columns.pop("floor", None)
+    delimiter = columns.pop("delimiter", None)
+    unknown = next((name for name in columns if name not in Columns.__dataclass_fields__), None)
+    if unknown is not None:
+        raise TypeError(f"load got an unexpected argument {unknown!r}; it takes those of Predictions.from_frame.")
+    sources = open_data(os.fspath(path), delimiter)
+    if isinstance(sources, Tally):
+        raise BadFile(f"{shown(os.fspath(path))}: a saved tally holds no rows; load it with surefoot.Tally.load")
+    reader = _Reader(os.fspath(path), sources, columns, None, labels, floor, None)
+    return reader.whole().held  # type: ignore[return-value]
+
+
+def read(
+    path: str,
+    columns: Mapping[str, Any],
+    *,
+    by: str | None = None,
+    delimiter: str | None = None,
+    progress: Progress | None = None,
+) -> Reading:
+    """Read a file, and tally it on the way if it is large."""
+    sources = open_data(path, delimiter)
+    if isinstance(sources, Tally):
+        if by is not None or any(value is not None for value in columns.values()):
+            raise BadFile(f"{shown(path)}: a saved tally has no columns to choose from; give it alone")
+        return Reading(path, sources, None)
+    return _Reader(path, sources, columns, by, None, None, progress).whole_or_tally()
+
+
+def follow(
+    path: str, columns: Mapping[str, Any], *, identifier: str | None, delimiter: str | None
+) -> Iterator[tuple[Predictions, Any]]:
+    """The rows of a file in order, some at a time, with their ids; of standard input as they arrive."""
+    sources = open_live(delimiter) if path == "-" else open_data(path, delimiter)
+    if isinstance(sources, Tally):
+        raise BadFile(f"{shown(path)}: a saved tally holds no rows to follow")
+    reader = _Reader(path, sources, columns, identifier, None, None, None)
+    labels = None if path == "-" else reader.labels_of_all()
+    finest: int | None = 0
+    done = 0
+    for batch in reader.batches():
+        if not batch.table.num_rows:
+            continue
+        rows = reader.predictions(batch.table, done, labels)
+        done += batch.table.num_rows
+        if reader.is_text and finest is not None:
+            # a 1 that is written like numbers that were rounded was rounded too
+            here = decimals_of(rows.confidence)
+            known = bool(((rows.confidence > 0) & (rows.confidence < 1)).any())
+            finest = max(finest, here) if here is not None else None if known else finest
+            if finest is not None and rows.certain:
+                rows = rows.rounded_at(finest or _SUPPOSED)
+        ids = None if identifier is None else reader.by_values(batch.table, rows).tolist()
+        yield rows, ids
+
+
+class _Reader:
+    def __init__(
+        self,
+        name: str,
+        sources: list[Source],
+        columns: Mapping[str, Any],
+        by: str | None,
+        labels: Any,
+        floor: float | None,
+        progress: Progress | None,
+    ) -> None:
+        from surefoot.files.harness import COLUMNS, SampleLog
+
+        self.name, self.sources, self.labels, self.floor = name, sources, labels, floor
+        self.progress = progress or (lambda share, rows: None)
+        first = sources[0]
+        told = any(value is not None for value in columns.values())
+        self.columns = (
+            COLUMNS if isinstance(first, SampleLog) and not told else find_columns(first.name, first.head(), columns)
+        )
+        self.by = by
+        self.names = self.columns.names()
+        if by is not None and by not in ("predicted", "truth"):
+            if by not in first.schema.names:
+                listed = ", ".join(f"'{shown(c)}'" for c in first.schema.names[:8])
+                raise BadFile(f"{shown(first.name)}: there is no column '{shown(by)}' to slice by; there is {listed}")
+            self.names = list(dict.fromkeys([*self.names, by]))
+        #: The row at which each file starts, among all rows.
+        self.starts: list[int] = []
+        self.is_text = all(source.is_text for source in sources)
+
+    # -- passes ------------------------------------------------------------------------------------------------------
+
+    def whole(self) -> Reading:
+        """All rows, in memory."""
+        return self._held([batch.table for batch in self.batches()])
+
+    def whole_or_tally(self) -> Reading:
+        """All rows while there are few, else their tally."""
+        kept: list[pa.Table] = []
+        batches = self.batches()
+        rows = size = 0
+        for batch in batches:
+            kept.append(batch.table)
+            rows, size = rows + batch.table.num_rows, size + batch.table.nbytes
+            self.progress(batch.share, rows)
+            if rows > MOST_ROWS or size > MOST_BYTES:
+                break
+        else:
+            return self._held(kept)
+        labels = self.labels if self.labels is not None else self.labels_of_all()
+        decimals = self._decimals(kept) if self.is_text else None
+        total, decimals = self._tallied(kept, batches, labels, decimals)
+        while total is None:
+            # what looked rounded was not: once more, knowing it
+            total, decimals = self._tallied([], self.batches(), labels, decimals)
+        return Reading(self.name, total, self.columns)
+
+    def _held(self, tables: list[pa.Table]) -> Reading:
+        import pyarrow as pa
+
+        table = pa.concat_tables(tables, promote_options="permissive") if len(tables) > 1 else tables[0]
+        if not table.num_rows:
+            raise BadFile(f"{shown(self.name)}: no rows; there is nothing to assess")
+        predictions = self.predictions(table, 0, self.labels)
+        if self.is_text and predictions.certain and self.floor is None:
+            decimals = decimals_of(predictions.confidence)
+            predictions = predictions if decimals is None else predictions.rounded_at(decimals)
+        return Reading(self.name, predictions, self.columns, self.by_values(table, predictions))
+
+    def _tallied(
+        self, kept: list[pa.Table], batches: Iterator[Batch], labels: Any, decimals: int | None
+    ) -> tuple[Tally | None, int | None]:
+        total: Tally | None = None
+        done = 0
+        rest = (Batch(table, 0.0) for table in kept)
+        for batch in (each for part in (rest, batches) for each in part):
+            if not batch.table.num_rows:
+                continue
+            predictions = self.predictions(batch.table, done, labels)
+            if decimals is not None and predictions.certain:
+                finest = decimals_of(predictions.confidence)
+                if finest is None or finest > decimals:
+                    return None, finest
+                predictions = predictions.rounded_at(decimals)
+            done += batch.table.num_rows
+            part = tally(predictions, by=self.by_values(batch.table, predictions))
+            part = part if self.by is None else _renamed(part, self.by)
+            try:
+                total = part if total is None else total + part
+            except InvalidTally as error:
+                raise BadFile(f"{self._where(done - 1)}: {error}") from error
+            if total.slices is not None and len(total.slices) > _MOST_SLICES:
+                raise BadFile(f"{shown(self.name)}: more than {_MOST_SLICES:,} slices by '{shown(str(self.by))}'")
+            self.progress(batch.share, done)
+        return total, decimals
+
+    def batches(self) -> Iterator[Batch]:
+        """The batches of all files, the next one read while this one is used."""
+        self.starts, done = [], 0
+        for number, source in enumerate(self.sources):
+            self.starts.append(done)
+            missing = next((name for name in self.names if name not in source.schema.names), None)
+            if missing is not None:
+                raise BadFile(f"{shown(source.name)}: it has no column '{shown(missing)}', which the first file has")
+            with ThreadPoolExecutor(1) as ahead:
+                batches = source.batches(self.names, self.columns.numbers())
+                coming = ahead.submit(next, batches, None)
+                while (batch := coming.result()) is not None:
+                    coming = ahead.submit(next, batches, None)
+                    done += batch.table.num_rows
+                    yield Batch(batch.table, (number + batch.share) / len(self.sources))
+
+    # -- rows --------------------------------------------------------------------------------------------------------
+
+    def predictions(self, table: pa.Table, start: int, labels: Any) -> Predictions:
+        roles = self.columns
+        try:
+            if roles.logits is None:
+                named: dict[str, Any] = {
+                    role: list(c) if isinstance(c, tuple) else c for role, c in vars(roles).items() if role != "logits"
+                }
+                return Predictions.from_frame(table, labels=labels, floor=self.floor, **named)
+            # a table of logits comes in as probabilities do, and through a door of its own
+            from surefoot.predictions.frames import FrameColumns
+
+            named = {"probabilities": roles.logits if isinstance(roles.logits, str) else list(roles.logits)}
+            values, _ = FrameColumns(table, named).probabilities()
+            weight = None if roles.weight is None else table.column(roles.weight)
+            guess = None if roles.predicted is None else table.column(roles.predicted)
+            truth = table.column(str(roles.truth))
+            return Predictions.from_logits(
+                truth, values, labels=labels, y_pred=guess, sample_weight=weight, floor=self.floor
+            )
+        except InvalidPredictions as error:
+            raise self._located(str(error), start) from error
+
+    def _located(self, message: str, start: int) -> BadFile:
+        """An error of a door, told as one of the file: with its name, its row counted from 1, in one line."""
+        said = " ".join(message.split()).rstrip(".")
+        match = re.match(r"(?:column '(?P<column>.*?)'|(?P<argument>\w+))\[(?P<row>\d+)(?:, *\d+)?\]", said)
+        if match is None:
+            return BadFile(f"{shown(self.name)}: {said}")
+        column = match["column"] or self._column_of(match["argument"])
+        return BadFile(f"{self._where(start + int(match['row']))}: {shown(column)}{said[match.end() :]}")
+
+    def _column_of(self, argument: str) -> str:
+        role = {"y_true": "truth", "y_pred": "predicted", "sample_weight": "weight"}.get(argument, argument)
+        column = getattr(self.columns, role, None)
+        return column if isinstance(column, str) else role
+
+    def _where(self, row: int) -> str:
+        """The file and the row in it, counted from 1."""
+        at = max(0, bisect_right(self.starts, row) - 1)
+        return f"{shown(self.sources[at].name)}, row {row - self.starts[at] + 1:,}"
+
+    def by_values(self, table: pa.Table, predictions: Predictions) -> Any:
+        if self.by is None or self.by in ("predicted", "truth"):
+            if self.by is not None and getattr(predictions, self.by) is None:
+                raise BadFile(f"{shown(self.name)}: it holds no labels to slice by, only whether rows are correct")
+            return self.by
+        column = table.column(self.by)
+        if column.null_count:
+            row = next(i for i, value in enumerate(column.to_pylist()) if value is None)
+            raise BadFile(f"{self._where(row)}: {shown(self.by)} is empty, and rows are sliced by it; fill or drop it")
+        try:
+            values = np.asarray(column)
+            return np.array([str(v) for v in values]) if values.dtype.kind not in "biuU" else values
+        except (ValueError, TypeError) as error:
+            raise BadFile(f"{shown(self.name)}: '{shown(self.by)}' holds nothing to slice by ({error})") from error
+
+    # -- what all rows must agree on ---------------------------------------------------------------------------------
+
+    def labels_of_all(self) -> Any:
+        """The labels of all rows, which no batch alone may hold; None where the rows themselves say."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if (self.columns.probabilities is None and self.columns.logits is None) or isinstance(
+            self.columns.probabilities, tuple
+        ):
+            return None
+        found: set[Any] = set()
+        for source in self.sources:
+            for batch in source.batches([str(self.columns.truth)], ()):
+                found.update(pc.unique(batch.table.column(0)).to_pylist())
+        found.discard(None)
+        if all(isinstance(label, int) and not isinstance(label, bool) for label in found):
+            return None if pa.types.is_floating(self._score_type()) and found <= {0, 1} else self._whole_labels(found)
+        return sorted(found)
+
+    def _score_type(self) -> Any:
+        return self.sources[0].schema.field(str(self.columns.probabilities or self.columns.logits)).type
+
+    def _whole_labels(self, found: set[int]) -> Any:
+        kind = self._score_type()
+        count = getattr(kind, "list_size", None)
+        if count is None:
+            lists = self.sources[0].head().column(str(self.columns.probabilities or self.columns.logits))
+            count = len(lists[0]) if hasattr(kind, "value_type") else 2
+        return None if min(found) >= 0 and max(found) < count else sorted(found)
+
+    def _decimals(self, tables: list[pa.Table]) -> int | None:
+        """How many decimals confidences are written with, by the rows at hand."""
+        finest = 0
+        done = 0
+        for table in tables:
+            found = decimals_of(self.predictions(table, done, self.labels).confidence)
+            done += table.num_rows
+            if found is None:
+                return None
+            finest = max(finest, found)
+        return finest
+
+
+def _renamed(part: Tally, by: str) -> Tally:
+    return part if part.by == by else Tally(part.tables, part.labels, part.rounded, part.slices, by)

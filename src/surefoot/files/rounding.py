@@ -1,0 +1,32 @@
+"""Numbers written in decimals: to how many have they been rounded?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+#: More decimals than that say that nothing was rounded on purpose.
+_MOST = 9
+_LOOKED_AT = 4096
+
+
+def decimals_of(confidence: Any) -> int | None:
+    """The decimals that confidences are written with; None if so many that they are not rounded.
+
+    Some thousand rows are looked at, evenly spread. Confidences of exactly 0 and 1 say nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> decimals_of(np.array([0.25, 0.125, 1.0])), decimals_of(np.array([1 / 3, 1.0]))
+    (3, None)
+    """
+    values = np.asarray(confidence, dtype=np.float64)
+    values = values[(values > 0) & (values < 1)]
+    values = values[:: max(1, len(values) // _LOOKED_AT)]
+    for decimals in range(1, _MOST + 1):
+        scaled = values * 10.0**decimals
+        if (np.abs(scaled - np.round(scaled)) < 1e-6).all():
+            return decimals if len(values) else None
+    return None

@@ -1,0 +1,44 @@
+"""One file, as a reader of any format hands it out: its columns, a first look, and its rows in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from surefoot.errors import InvalidPredictions
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class BadFile(InvalidPredictions):
+    """A file that cannot be read: which, where, and what to do about it."""
+
+
+class Source(Protocol):
+    """A file of rows."""
+
+    #: As the user wrote it.
+    name: str
+    #: The names and types of its columns, as far as its first rows tell.
+    schema: pa.Schema
+    #: Whether its numbers are written in decimals, and so may be rounded.
+    is_text: bool
+
+    def head(self) -> pa.Table:
+        """Some of the first rows, all columns."""
+        ...
+
+    def batches(self, columns: Sequence[str], numbers: Sequence[str]) -> Iterator[Batch]:
+        """The rows in order, these columns only; ``numbers`` are to be read as such."""
+        ...
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some rows of a file, and how much of it has been read with them."""
+
+    table: Any = field(repr=False)
+    #: The share of the file that has been read, from 0 to 1.
+    share: float = 1.0

@@ -1,0 +1,190 @@
+"""All indicators with how to read them, and how everything was computed."""
+
+from __future__ import annotations
+
+import math
+import platform
+from typing import Any
+
+import numpy as np
+
+import surefoot
+from surefoot.metrics import ALL
+from surefoot.report import wording
+from surefoot.report.numbers import (
+    counted,
+    cut,
+    once_in,
+    percents,
+    probability,
+    pvalue,
+    raised_digits,
+    signed_percent,
+    significant,
+    typeset,
+)
+from surefoot.report.section import Section
+from surefoot.report.tables import Body, Item, Row, Table, cell, heads
+from surefoot.report.terminal import area
+
+_GROUPS = {"risk": "Risk", "value": "Value", "calibration": "Calibration error", "score": "Scores"}
+_BETTER = {"higher": "higher", "lower": "lower", "none": "—"}
+
+_READINGS = {
+    "csr_lower": "The true ratio is at least this. There is no upper bound: mistakes not seen yet may be of any size.",
+    "pvalue": "Chance that a calibrated model shows {shown}, by the {law} law.",
+    "pvalue_capped": "The same with the weight of a row capped at a tenth of all rows: does not hang on a few of them.",
+    "pvalue_combined": "Twice the smaller of the two, at most 1; the verdict is by it, each side at {half:g}.",
+    "e_value": "Evidence, valid however often one looks; above 20 is strong. It sees every row, CSR mostly the surest.",
+    "deflation": "Outcomes are best described by stated {what} × {keep}; 95% interval {interval}.",
+}
+_LAWS = {
+    "exact": "Law of CSR given these confidences if the model were calibrated: rows that exceed the observed sum alone "
+    "in closed form, few rows by enumeration, the rest by inversion of the characteristic function. Rows are taken to "
+    "be independent.",
+    "normal": "By the normal law with the paper's z: the exact law needs the rows where weights are unequal.",
+}
+_INTERVALS = (
+    "CSR: betting lower bound, 95%. Deflation: likelihood interval, 95%. Bins: Clopper and Pearson, 95%. Accuracy, "
+    "cwA, AUC, cwAUC: logit scale from influence values, 95%."
+)
+
+
+class Method(Section):
+    """The numbers in full."""
+
+    def filled(self) -> dict[str, Any]:
+        a = self.a
+        return {
+            "indicators": self.indicators(),
+            "absent": [Item(name, a.reasons[name]) for name in ALL if name in a.reasons and name not in a.metrics],
+            "method": self.method(),
+        }
+
+    def indicators(self) -> Table:
+        """Every metric, and among those of risk the tests and bounds that are no metrics of their own."""
+        groups: dict[str, list[Row]] = {group: [] for group in _GROUPS}
+        for name, value in self.a.metrics.items():
+            metric = ALL[name]
+            ideal = "—" if metric.ideal is None else _number(metric, metric.ideal)
+            better = f"near {ideal}" if metric.direction == "nearest" else _BETTER[metric.direction]
+            reading = metric.reading
+            if name in self.a.reasons:
+                reading += f" Note: {self.a.reasons[name]}."
+            if self.a.bounds.get(name):
+                reading += f" Off by at most {typeset(significant(self.a.bounds[name], 1))}."
+            groups[metric.about].append(
+                self.row(metric.title, name, _number(metric, value), value, ideal, better, reading)
+            )
+            if name == "csr":
+                groups["risk"].extend(self.tested())
+        names = heads(("Indicator", "t"), ("Value", "n"), ("Ideal", "n"), ("Better", "t"), ("How to read it", "x read"))
+        bodies = [Body(found, f"={group}", _GROUPS[group]) for group, found in groups.items() if found]
+        return Table("All indicators", names, bodies, "indicators")
+
+    def row(self, title: str, name: str, told: str, value: float, ideal: str, better: str, reading: str) -> Row:
+        named = self.markup("{}<code>{}</code>").format(title, name)
+        return Row([cell(named), cell(told, value), cell(ideal), cell(better), cell(reading)])
+
+    def tested(self) -> list[Row]:
+        a, side = self.a, wording.tested_side(self.a)
+        is_over = side.alternative == "overconfident"
+        which = "" if is_over else ", underconfidence"
+        facts = {
+            "shown": "a CSR this large" if is_over else "correct rows this surprising",
+            "law": side.method,
+            "half": a.level / 2,
+            "what": "confidence" if is_over else "doubt",
+            "keep": significant(1 - side.deflation),
+            "interval": percents(*side.deflation_interval),
+        }
+        found = [
+            ("Lower bound of CSR, 95%", "csr_lower", cut(a.risk.csr_lower), a.risk.csr_lower, "≤ 1", "lower"),
+            (f"p-value{which}", "pvalue", pvalue(side.pvalue), side.pvalue, "—", "—"),
+            (f"Capped p-value{which}", "pvalue_capped", pvalue(side.pvalue_capped), side.pvalue_capped, "—", "—"),
+            (
+                f"Combined p-value{which}",
+                "pvalue_combined",
+                pvalue(side.pvalue_combined),
+                side.pvalue_combined,
+                "—",
+                "—",
+            ),
+            (f"e-value{which}", "e_value", _evidence(side.log_e), side.log_e, "≤ 1", "lower"),
+            (
+                "Deflation" if is_over else "Deflation of doubt",
+                "deflation",
+                f"{side.deflation:.2%}",
+                side.deflation,
+                "0%",
+                "near 0%",
+            ),
+        ]
+        return [
+            self.row(
+                title,
+                name,
+                "—" if math.isnan(value) else typeset(told),
+                value,
+                ideal,
+                better,
+                _READINGS[name].format(**facts),
+            )
+            for title, name, told, value, ideal, better in found
+        ]
+
+    def method(self) -> list[Item]:
+        a, risk = self.a, self.a.risk
+        weights = "unweighted" if a.weight == risk.n else f"counted by weights that add up to {significant(a.weight)}"
+        taken = f" Columns: {a.columns}." if a.columns else ""
+        doubts = a.counts.doubtful().doubt if a.counts is not None else np.empty(0)
+        least = f" The smallest here is 1 in {typeset(once_in(float(doubts.min())))}." if len(doubts) else ""
+        found = [
+            Item("Rows", f"{counted(risk.n, 'row')}, {weights}.{taken}"),
+            Item(
+                "Doubt",
+                f"1 − confidence, by logits, other classes, or as the difference.{least}",
+            ),
+            Item(
+                "Certain and rounded rows",
+                f"{risk.certain:,} certain, {risk.rounded:,} rounded to 1. Certain rows are left out of CSR if right and "
+                "make it infinite if wrong; rounded ones get a doubt by convention.",
+            ),
+            Item("p-value", _LAWS.get(risk.method, risk.method)),
+            Item("Bounds and intervals", _INTERVALS),
+            Item("Verdict", f"By the combined p-value, each side at {a.level / 2:g}."),
+        ]
+        if a.slices and not self.is_descriptive:
+            each = (
+                f"Each tested by itself, both sides; p-values adjusted by Holm for {counted(len(a.slices), 'slice')}."
+            )
+            found.append(Item("Slices", f"{each} Deflation with its own 95% interval."))
+        found.append(Item("Versions", _versions()))
+        return found
+
+
+def _number(metric: Any, value: float) -> str:
+    """Shares of rows or confidence as percentages, all else as a number."""
+    if metric.name == "p_risk" and 0 < value < 1:
+        return probability(value)
+    if metric.range == (0.0, 1.0) and metric.about == "value":
+        if value in (0.0, 1.0):
+            return f"{value:.0f}" if metric.is_ranking else f"{value:.0%}"
+        return area(value) if metric.is_ranking or math.isnan(value) else f"{value:.2%}"
+    if metric.name in ("gain", "auc_gain"):
+        return "100%" if value == 1 else signed_percent(value)
+    return f"{value:.0f}" if value in (0.0, 1.0) else typeset(significant(value))
+
+
+def _evidence(log_e: float) -> str:
+    if math.isinf(log_e):
+        return "∞" if log_e > 0 else "0"
+    power = log_e / math.log(10)
+    return significant(math.exp(log_e)) if not power >= 6 else f"10{raised_digits(math.floor(power))}"
+
+
+def _versions() -> str:
+    import scipy
+
+    others = f"Python {platform.python_version()}, NumPy {np.__version__}, SciPy {scipy.__version__}"
+    return f"surefoot {surefoot.__version__}, {others}."

@@ -1,0 +1,177 @@
+"""A comparison in plain text, and as a page: models in columns, or in rows where there are many."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from surefoot.names import shown
+from surefoot.report.html import page
+from surefoot.report.numbers import cut, percent, pvalue, signed_percent, significant, typeset
+from surefoot.report.tables import Body, Row, Table, cell, heads
+from surefoot.report.terminal import Paper, area
+
+if TYPE_CHECKING:
+    from surefoot.assessment import Assessment
+    from surefoot.comparison import Comparison
+
+_MOST_COLUMNS = 4
+_BOLD, _DIM = "1", "2"
+#: Section, name, how to read it off an assessment, the difference it has, and which way is better.
+_LINES: list[tuple[str, str, Any, str, str]] = [
+    ("Risk", "CSR", lambda a: significant(a.risk.csr), "csr", ""),
+    ("Risk", "at least", lambda a: cut(a.risk.csr_lower), "", ""),
+    ("Risk", "p-value", lambda a: pvalue(a.risk.pvalue), "", ""),
+    ("Risk", "deflation", lambda a: _share(a.risk.deflation), "", ""),
+    ("Value", "accuracy", lambda a: percent(a.metrics["accuracy"]), "accuracy", "higher"),
+    ("Value", "cwA", lambda a: percent(a.metrics["cw_accuracy"]), "cw_accuracy", "higher"),
+    ("Value", "gain", lambda a: signed_percent(a.metrics["gain"]), "", ""),
+    ("Value", "AUC", lambda a: area(a.metrics.get("auc", math.nan)), "auc", "higher"),
+    ("Value", "cwAUC", lambda a: area(a.metrics.get("cw_auc", math.nan)), "cw_auc", "higher"),
+]
+
+
+def render(c: Comparison, paper: Paper | None = None) -> str:
+    """The whole text."""
+    paper = paper or Paper.at_hand(colour=False)
+    lines = [c.pairing, "", *(_columns(c, paper) if len(c.assessments) <= _MOST_COLUMNS else _rows(c, paper))]
+    told = closing(c)
+    if told:
+        lines += ["", told]
+    return paper.plain("\n".join(f"  {line}".rstrip() for line in lines))
+
+
+def _columns(c: Comparison, paper: Paper) -> Iterator[str]:
+    names = {name: shown(name, 24) for name in c.assessments}
+    words = [*names.values(), *(_word(a) for a in c.assessments.values())]
+    width = 2 + max(12, *map(len, words))
+    only = len(c.assessments) == 2
+    head = "".join(f"{name:>{width}}" for name in names.values())
+    yield f"{'':<13}{head}{'      difference, 95%' if only else ''}"
+    yield f"{'verdict':<13}" + "".join(f"{_word(a):>{width}}" for a in c.assessments.values())
+    section = ""
+    for group, name, read, key, better in _LINES:
+        if not _has(c, name):
+            continue
+        if group != section:
+            yield ""
+            yield paper.ink(group, _BOLD)
+            section = group
+        told = [paper.plain(read(a)) for a in c.assessments.values()]
+        best = _best(c, key, better) if only else None
+        values = "".join(
+            f"{'':<{width - len(value)}}{paper.ink(value, _BOLD) if best == i else value}"
+            for i, value in enumerate(told)
+        )
+        yield f"  {name:<11}{values}{'      ' + difference(c, list(c.assessments)[1], key) if only and key else ''}"
+    if not only:
+        yield ""
+        yield paper.ink(f"Differences from {shown(c.first, 24)}, 95%", _BOLD)
+        for other in list(c.assessments)[1:]:
+            for _, name, _, key, _ in _LINES:
+                apart = difference(c, other, key) if key else ""
+                if apart:
+                    yield f"  {shown(other, 24):<{width}}{name:<10}{apart}"
+
+
+def _rows(c: Comparison, paper: Paper) -> Iterator[str]:
+    """More than four models: models become rows, indicators columns."""
+    kept = [(name, read) for _, name, read, _, _ in _LINES if _has(c, name) and name not in ("gain", "at least")]
+    width = max(10, *(len(shown(name, 24)) + 2 for name in c.assessments))
+    yield paper.ink(f"{'':<{width}}" + "".join(f"{name:>11}" for name, _ in kept) + "   verdict", _DIM)
+    for name, a in c.assessments.items():
+        yield (
+            f"{shown(name, 24):<{width}}"
+            + "".join(f"{paper.plain(read(a)):>11}" for _, read in kept)
+            + f"   {_word(a)}"
+        )
+
+
+_NONE = "no evidence against calibration"
+
+
+def _word(a: Assessment) -> str:
+    return "no evidence" if a.verdict == _NONE else a.verdict
+
+
+def _has(c: Comparison, name: str) -> bool:
+    return name not in ("AUC", "cwAUC") or any("auc" in a.metrics for a in c.assessments.values())
+
+
+def _share(value: float) -> str:
+    return "—" if math.isnan(value) else "0%" if value == 0 else percent(value)
+
+
+def difference(c: Comparison, other: str, key: str) -> str:
+    """The first model less another, and how sure that is."""
+    if key == "csr":
+        found = c.csr[other]
+        value = "—" if math.isnan(found.value) else f"{'+' if found.value >= 0 else ''}{significant(found.value)}"
+        if math.isnan(found.pvalue):
+            return value
+        least = "<=" if found.pvalue <= 1.5 / (found.flips + 1) else "="
+        return f"{value:<10} p {least} {pvalue(found.pvalue)} ({found.flips:,} sign flips)"
+    interval = c.values.get(other, {}).get(key)
+    if interval is None or math.isnan(interval.value):
+        return ""
+    reach = (interval.high - interval.low) / 2
+    if key in ("auc", "cw_auc"):
+        return f"{interval.value:+.3f} ± {reach:.3f}"
+    return f"{100 * interval.value:+.1f} ± {100 * reach:.1f} points"
+
+
+def _best(c: Comparison, key: str, better: str) -> int | None:
+    """Which of two is better, where better is defined and the interval of the difference leaves out 0."""
+    interval = c.values.get(list(c.assessments)[1], {}).get(key)
+    if not better or interval is None or not (interval.low > 0 or interval.high < 0):
+        return None
+    return 0 if interval.low > 0 else 1
+
+
+def closing(c: Comparison) -> str:
+    """Of two models: whose mistakes surprise more, and whose confidences are further off."""
+    if len(c.assessments) != 2:
+        return ""
+    (one, a), (other, b) = c.assessments.items()
+    said = []
+    found = c.csr[other]
+    if found.pvalue < 0.05:
+        said.append(f"{shown(one if found.value > 0 else other, 24)}'s mistakes are the more surprising")
+    (low, high), (low_b, high_b) = a.risk.deflation_interval, b.risk.deflation_interval
+    if low > high_b or low_b > high:
+        name = shown(one if low > high_b else other, 24)
+        said.append(f"{name}'s confidences {'the' if said else 'are the'} further off")
+    return ", ".join(said) + "." if said else ""
+
+
+def report(c: Comparison) -> str:
+    """The page."""
+    names = [("Indicator", "x"), *((shown(name, 40), "x n") for name in c.assessments)]
+    bodies = []
+    for group in ("Risk", "Value"):
+        rows = [Row([cell("verdict"), *(cell(_word(a)) for a in c.assessments.values())])] if group == "Risk" else []
+        for section, name, read, _, _ in _LINES:
+            if section == group and _has(c, name):
+                rows.append(Row([cell(name), *(cell(typeset(read(a))) for a in c.assessments.values())]))
+        bodies.append(Body(rows, f"={group}", group))
+    both = Table("Models side by side", heads(*names), bodies, "models")
+    rows = []
+    for other in list(c.assessments)[1:]:
+        for _, name, _, key, _ in _LINES:
+            told = difference(c, other, key) if key else ""
+            if told:
+                rows.append(Row([cell(shown(other, 40)), cell(name), cell(typeset(told))]))
+    apart = Table(
+        "Differences",
+        heads(("Compared with", "t"), ("Of", "t"), (f"{shown(c.first, 40)} less the other, 95%", "x")),
+        [Body(rows)],
+    )
+    return page(
+        "compare.html.jinja",
+        pairing=c.pairing,
+        models=both,
+        differences=apart,
+        closing=closing(c),
+        names=" · ".join(shown(name, 40) for name in c.assessments),
+    )

@@ -1,0 +1,104 @@
+"""The slices: a table with what each states, makes and deflates by."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from surefoot.names import shown
+from surefoot.report import charts
+from surefoot.report.numbers import (
+    percent,
+    pvalue,
+    raised,
+    significant,
+    typeset,
+    whole,
+)
+from surefoot.report.section import KINDS, Section
+from surefoot.report.tables import Body, Row, Table, cell, heads
+
+if TYPE_CHECKING:
+    from surefoot.slices import Slice
+
+
+class Sliced(Section):
+    """Slices by true class carry no p-value and no interval: the truth is the outcome."""
+
+    def filled(self) -> dict[str, Any]:
+        a = self.a
+        if not a.slices:
+            return {"slices": None, "slices_title": "", "slices_words": "", "slices_note": ""}
+        by = {"predicted": "Predicted class", "truth": "True class"}.get(str(a.by), shown(a.by or "slice", 40))
+        reach = [part.risk.deflation_interval[1] for part in self.listed] + [
+            part.risk.deflation for part in self.listed
+        ]
+        widest = max((v for v in reach if not math.isnan(v)), default=0.01) or 0.01
+        tested = not self.is_descriptive
+        names = [
+            (by, "t"),
+            ("Rows", "n wide"),
+            ("Mistakes stated → seen", "n wide"),
+            ("Correct", "n wide"),
+            ("Deflation", "x chartcol"),
+            ("Deflation", "n"),
+            ("CSR", "n wide"),
+            *([("p, adjusted", "n")] if tested else []),
+        ]
+        keys = {id(part): key for key, part in self.layers.items()}
+        body = [self.slice_row(part, keys.get(id(part)), widest, tested) for part in self.listed]
+        note = ""
+        if self.is_descriptive:
+            note = (
+                "Descriptive only. The true class is known afterwards; a calibrated model, too, looks overconfident on "
+                "the classes it finds hard, so no p-value and no interval is given."
+            )
+        elif len(a.slices) > len(self.listed):
+            note = f"{len(a.slices) - len(self.listed):,} more slices are left out here; they are in the JSON output."
+        return {
+            "slices": Table(f"Slices by {by}", heads(*names), [Body(body)], "slices"),
+            "slices_title": self.slices_title(by),
+            "slices_words": "Choose a slice to see it in the figures above. Deflation is the share by which stated "
+            f"confidence must shrink to fit the outcomes; the line ends at {raised(100 * widest, 2)}%.",
+            "slices_note": note,
+        }
+
+    def slice_row(self, part: Slice, key: str | None, widest: float, tested: bool) -> Row:
+        name, stated = self.called(part), f"{whole(part.stated)} → {whole(part.seen)}"
+        if key is not None:
+            from markupsafe import escape
+
+            name = self.markup(
+                f'<button type="button" class="pick" data-pick="{key}">{escape(name)}</button>'
+                f'<span class="meta">{escape(stated)} wrong</span>'
+            )
+        deflation, (low, high) = part.risk.deflation, part.risk.deflation_interval
+        kind = "dot" if not tested else KINDS.get(str(part.verdict), "fair")
+        drawn = "" if math.isnan(deflation) else self.markup(charts.forest(deflation, low, high, kind, widest))
+        cells = [
+            cell(name),
+            cell(f"{part.risk.n:,}", part.risk.n),
+            cell(typeset(stated), part.seen / part.stated if part.stated else math.inf),
+            cell(percent(part.metrics["accuracy"]), part.metrics["accuracy"]),
+            cell(drawn),
+            cell("—" if math.isnan(deflation) else percent(deflation), deflation),
+            cell(typeset(significant(part.risk.csr)), part.risk.csr),
+        ]
+        if tested:
+            cells.append(cell(typeset(pvalue(part.pvalue_adjusted)), part.pvalue_adjusted))
+        return Row(cells)
+
+    def slices_title(self, by: str) -> str:
+        a = self.a
+        if self.is_descriptive:
+            return "By true class, as a description"
+        over = [part for part in a.slices if part.verdict == "overconfident"]
+        under = [part for part in a.slices if part.verdict == "underconfident"]
+        what = "predicted classes" if a.by == "predicted" else f"slices by {by}"
+        if over:
+            most = max(over, key=lambda part: part.risk.deflation if not math.isnan(part.risk.deflation) else -1.0)
+            many = f"All {len(a.slices):,}" if len(over) == len(a.slices) else f"{len(over):,} of {len(a.slices):,}"
+            return f"{many} {what} {'is' if len(over) == 1 else 'are'} overconfident, {self.called(most)} most"
+        if under:
+            return f"{len(under):,} of {len(a.slices):,} {what} {'is' if len(under) == 1 else 'are'} underconfident"
+        return f"No evidence in any of {len(a.slices):,} {what}"

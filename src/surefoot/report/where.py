@@ -1,0 +1,217 @@
+"""Where it goes wrong: by confidence, near certainty, in single rows, in slices."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from surefoot.bins import Bin, concentration
+from surefoot.names import shown
+from surefoot.report import charts
+from surefoot.report.numbers import (
+    claimed_by,
+    counted,
+    percent,
+    significant,
+    typeset,
+    whole,
+)
+from surefoot.report.section import Section
+from surefoot.report.tables import Body, Figure, Item, Row, Table, cell, heads, rows
+
+if TYPE_CHECKING:
+    pass
+
+
+class Where(Section):
+    """Figures of all rows, with a layer for each slice that can be picked."""
+
+    def filled(self) -> dict[str, Any]:
+        a = self.a
+        return {
+            "where": "Where it goes wrong" if a.verdict == "overconfident" else "Where stated and seen differ",
+            "pickable": [Item(self.called(part), key=key) for key, part in self.layers.items()],
+            "said": self.said(),
+            "reliabilities": self.reliabilities(),
+            "no_reliability": "This tally does not hold what the reliability diagram is made of.",
+            **self.surprise(),
+        }
+
+    def said(self) -> list[Item]:
+        a = self.a
+        groups = [("all", a.risk.n, a.stated, a.seen, a.risk)]
+        groups += [(key, part.risk.n, part.stated, part.seen, part.risk) for key, part in self.layers.items()]
+        found = []
+        for key, n, stated, seen, risk in groups:
+            deflation = "" if math.isnan(risk.deflation) else f", deflation {percent(risk.deflation)}"
+            words = f"{counted(n, 'row')}, {counted(stated, 'mistake')} stated, {whole(seen)} seen; "
+            found.append(Item("", typeset(f"{words}CSR {significant(risk.csr)}{deflation}."), key=key))
+        return found
+
+    def reliabilities(self) -> list[Figure]:
+        a = self.a
+        found = []
+        if a.reliability:
+            table = {"all": a.reliability, **{key: part.reliability for key, part in self.layers.items()}}
+            top = a.reliability[-1]
+            alt = (
+                f"Reliability diagram. In the top bin, {whole(top.rows)} rows, stated {claimed_by(top.doubt)}, "
+                f"correct {percent(1 - top.error)}."
+            )
+            crowded = ""
+            if top.rows > 0.5 * a.risk.n and top.doubt < 0.05:
+                share = top.rows / sum(one.rows for one in a.reliability)
+                crowded = f"{share:.0%} of the rows share the last bin, too close to the corner to judge here."
+            intervals = "" if math.isnan(top.low) else ", with 95% intervals"
+            found.append(
+                Figure(
+                    "reliability",
+                    self.reliability_title(),
+                    f"Share correct by stated confidence, 15 bins{intervals}.",
+                    self.markup(charts.reliability(table, alt)),
+                    self.bin_table("Reliability by confidence bin", table, lambda one: percent(1 - one.doubt)),
+                    "Reliability",
+                    crowded,
+                )
+            )
+        if a.near_certainty:
+            table = {"all": a.near_certainty, **{key: part.near_certainty for key, part in self.layers.items()}}
+            sure = [band for band in a.bands if band.below <= 0.01]
+            n, stated, seen = (sum(getattr(band, name) for band in sure) for name in ("rows", "stated", "seen"))
+            alt = (
+                f"Reliability on a logarithmic doubt axis. Above 99% stated confidence, {whole(n)} rows: "
+                f"{whole(stated)} mistakes stated, {whole(seen)} seen."
+            )
+            found.append(
+                Figure(
+                    "doubt",
+                    self.stretched_title(),
+                    "The same with doubt on a logarithmic axis: every gridline claims ten times fewer mistakes. "
+                    "× is mistakes seen over mistakes stated.",
+                    self.markup(charts.stretched(table, alt)),
+                    self.bin_table("Reliability by doubt bin", table, lambda one: claimed_by(one.doubt)),
+                    "Reliability near certainty",
+                )
+            )
+        return found
+
+    def reliability_title(self) -> str:
+        bins = self.a.reliability
+        over = [i for i, one in enumerate(bins) if one.kind == "over"]
+        under = [i for i, one in enumerate(bins) if one.kind == "under"]
+        for found, words in ((over, "less often"), (under, "more often")):
+            others = under if found is over else over
+            if found and not others:
+                if found == list(range(found[0], len(bins))):
+                    return f"Above {bins[found[0]].least:.0%} it is right {words} than it says"
+                return f"In {counted(len(found), 'bin')} of {len(bins)} it is right {words} than it says"
+        if over and under:
+            return "Right less often than it says in some bins, more often in others"
+        return "Reliability"
+
+    def stretched_title(self) -> str:
+        over = [one for one in self.a.near_certainty if one.kind == "over"]
+        if not over:
+            return "Reliability near certainty"
+        worst = max(over, key=lambda one: one.error / one.doubt)
+        times = typeset(significant(worst.error / worst.doubt, 2))
+        where = "Near certainty" if worst.doubt < 0.05 else f"Where it says {percent(1 - worst.doubt)}"
+        return f"{where} it is wrong {times} times too often"
+
+    def bin_table(self, caption: str, table: charts.Layers, label: Any) -> Table:
+        def told(one: Bin) -> Row:
+            ends = "—" if math.isnan(one.low) else f"{percent(1 - one.high)} to {percent(1 - one.low)}"
+            return Row(
+                [
+                    cell(typeset(label(one)), one.doubt),
+                    cell(whole(one.rows), one.rows),
+                    cell(typeset(whole(one.stated)), one.stated),
+                    cell(whole(one.seen), one.seen),
+                    cell(percent(1 - one.error), 1 - one.error),
+                    cell(ends),
+                ]
+            )
+
+        names = heads(
+            ("Stated", "n"),
+            ("Rows", "n"),
+            ("Mistakes stated", "n"),
+            ("Mistakes seen", "n"),
+            ("Correct", "n"),
+            ("95% interval", "x"),
+        )
+        return Table(caption, names, [Body([told(one) for one in bins], key) for key, bins in table.items()])
+
+    def surprise(self) -> dict[str, Any]:
+        a = self.a
+        found = None if a.counts is None or not a.seen else concentration(a.counts, a.risk.csr)
+        why = (
+            "No mistake was made: there is no surprise to share out."
+            if not a.seen
+            else "CSR is infinite: rows that claimed certainty and were wrong carry all of it."
+        )
+        figure = None
+        if found is not None:
+            ranks = charts.ranks_of(found.mistakes)
+            behind = Table(
+                "Surprise concentration",
+                heads(("Rows set aside", "n"), ("Share of CSR", "n"), ("CSR without them", "n")),
+                [
+                    Body(
+                        rows(
+                            [
+                                cell(f"{k:,}", k),
+                                cell(percent(found.of(k)), found.of(k)),
+                                cell(
+                                    typeset(significant((1 - found.of(k)) * found.csr)), (1 - found.of(k)) * found.csr
+                                ),
+                            ]
+                            for k in ranks
+                        )
+                    )
+                ],
+            )
+            told = next((k for k in (10, 1) if k < found.mistakes), found.mistakes)
+            carried = f"{counted(told, 'row')} carry {percent(found.of(told))}"
+            alt = f"Share of CSR carried by the most surprising rows: {carried}."
+            figure = Figure(
+                "concentration",
+                self.concentration_title(found),
+                f"Share of CSR carried by the most surprising of the {counted(found.mistakes, 'mistake')}.",
+                self.markup(charts.concentration(found, alt)),
+                behind,
+            )
+        return {
+            "concentration": figure,
+            "no_concentration": why,
+            "surprises": self.surprises(),
+            "no_surprises": "No mistake was made." if not a.seen else "The rows themselves are not held in a tally.",
+        }
+
+    def concentration_title(self, found: Any) -> str:
+        if found.csr <= 1:
+            return "How surprise is spread over the mistakes"
+        if found.to_calm <= 5:
+            return f"A handful of rows: without {counted(found.to_calm, 'row')}, CSR is at most 1"
+        return f"Not a handful of rows: {found.to_calm:,} must go before CSR falls to 1"
+
+    def surprises(self) -> Table | None:
+        a = self.a
+        if not a.surprises:
+            return None
+        labelled = a.surprises[0].truth is not None
+        keys = {part.value: key for key, part in self.layers.items()}
+        names = [("Row", "n"), *([("True", "t"), ("Predicted", "t")] if labelled else []), ("Confidence", "n")]
+        names += [("Surprise", "n wide"), ("Share of CSR", "n")]
+        body = []
+        for one in a.surprises:
+            labels = [cell(shown(one.truth, 30)), cell(shown(one.predicted, 30))] if labelled else []
+            surprise = 1 / one.doubt if one.doubt else math.inf
+            numbers = [
+                cell(typeset(claimed_by(one.doubt)), -one.doubt),
+                cell(typeset(significant(surprise, 4)), surprise),
+                cell(percent(one.share), one.share),
+            ]
+            within = keys.get(one.slice, "none") if one.slice is not None else "all"
+            body.append(Row([cell(f"{one.row + 1:,}", one.row), *labels, *numbers], within))
+        return Table("Most surprising rows", heads(*names), [Body(body)], "rows")

@@ -1,0 +1,191 @@
+"""What the confidences are worth: ROC and cwROC, classes, and what answering only the surest rows brings."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from surefoot.bins import coverage
+from surefoot.names import shown
+from surefoot.report import charts
+from surefoot.report.numbers import (
+    percent,
+    typeset,
+)
+from surefoot.report.section import MOST_LAYERS, Section
+from surefoot.report.tables import Body, Figure, Row, Table, cell, heads, rows
+from surefoot.report.terminal import area
+
+if TYPE_CHECKING:
+    from surefoot.assessment import Assessment
+
+
+class Worth(Section):
+    """Value, which is blind to risk."""
+
+    def filled(self) -> dict[str, Any]:
+        a = self.a
+        figures = []
+        filled: dict[str, Any] = {"classes": None, "classes_title": "", "classes_words": "", "no_worth": ""}
+        if a.predictions is not None and a.predictions.probabilities is not None and a.counts is not None:
+            ranking = self.roc()
+            if ranking is not None:
+                figures.append(ranking)
+            filled |= self.classes()
+        elif "auc" in a.metrics:
+            filled["no_worth"] = "The ROC curves need the rows, which a tally does not hold."
+        if a.counts is not None and a.counts.n:
+            figures.append(self.coverage())
+        return {**filled, "worth": figures}
+
+    def roc(self) -> Figure | None:
+        a = self.a
+        found = macro_curves(a)
+        if found is None:
+            return None
+        grid, plain, weighted = found
+        auc = a.metrics["auc"]
+        wide = 0.1 if auc > 0.97 else 0.5 if auc > 0.9 else 1.0
+        areas = (area(auc), area(a.metrics["cw_auc"]))
+        macro = f", macro over {a.classes} classes" if (a.classes or 0) > 2 else ""
+        corner = "" if wide == 1 else " Only the top left corner is drawn."
+        marks = [share * wide for share in charts.ROC_MARKS]
+        behind = Table(
+            "ROC and cwROC",
+            heads(("False alarms", "n"), ("Found", "n"), ("Found, weighted", "n")),
+            [
+                Body(
+                    rows(
+                        [
+                            cell(f"{100 * f:.3g}%", f),
+                            *(cell(f"{v:.2%}", v) for v in (np.interp(f, grid, plain), np.interp(f, grid, weighted))),
+                        ]
+                        for f in marks
+                    )
+                )
+            ],
+        )
+        alt = f"ROC and confidence-weighted ROC{macro}. AUC {areas[0]}, cwAUC {areas[1]}."
+        return Figure(
+            "roc",
+            self.roc_title(),
+            f"ROC and confidence-weighted ROC{macro}.{corner}",
+            self.markup(charts.roc(grid, plain, weighted, areas, wide, alt)),
+            behind,
+        )
+
+    def roc_title(self) -> str:
+        difference = self.a.intervals.get("cw_auc - auc")
+        if difference is not None and difference.low > 0:
+            return "Where it is confident, it also ranks better"
+        if difference is not None and difference.high < 0:
+            return "Where it is confident, it ranks worse"
+        return "ROC and confidence-weighted ROC"
+
+    def classes(self) -> dict[str, Any]:
+        from surefoot.metrics.ranking import auc, cw_auc
+
+        a = self.a
+        labels = a.predictions.labels if a.predictions is not None else None
+        if labels is None or not 2 < len(labels) <= 1000:
+            return {}
+        import warnings
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            plain, weighted = (np.asarray(f(a.predictions, average=None)) for f in (auc, cw_auc))
+        known = [k for k in range(len(labels)) if not math.isnan(plain[k]) and not math.isnan(weighted[k])]
+        if not known:
+            return {}
+        known.sort(key=lambda k: float(plain[k]))
+        kept = known[:MOST_LAYERS]
+        low = math.floor(100 * float(min(plain[kept].min(), weighted[kept].min()))) / 100
+        low = min(low, 0.99)
+        body = [
+            Row(
+                [
+                    cell(shown(labels[k], 40)),
+                    cell(self.markup(charts.dumbbell(float(plain[k]), float(weighted[k]), low))),
+                    cell(area(float(plain[k])), float(plain[k])),
+                    cell(area(float(weighted[k])), float(weighted[k])),
+                    cell(typeset(f"{1e4 * (weighted[k] - plain[k]):+.1f}"), float(weighted[k] - plain[k])),
+                ]
+            )
+            for k in kept
+        ]
+        names = heads(
+            ("Class", "t"),
+            (f"AUC ○ to cwAUC ●, {low:g} to 1", "x chartcol"),
+            ("AUC", "n"),
+            ("cwAUC", "n"),
+            ("Difference × 10⁴", "n wide"),
+        )
+        left = "" if len(kept) == len(known) else f" The {len(kept)} hardest of {len(known)}."
+        return {
+            "classes": Table("AUC and cwAUC by class", names, [Body(body)], "slices"),
+            "classes_title": "The classes that are hardest to rank",
+            "classes_words": f"One class against the rest; pairs weighted by the confidence of both rows.{left}",
+        }
+
+    def coverage(self) -> Figure:
+        a = self.a
+        assert a.counts is not None
+        found = coverage(a.counts)
+        half, overall = charts.error_at(found, 0.5), float(found.error[-1])
+        behind = Table(
+            "Mistakes by coverage",
+            heads(("Rows answered", "n"), ("Mistakes among them", "n")),
+            [
+                Body(
+                    rows(
+                        [cell(f"{share:.0%}", share), cell(percent(error := charts.error_at(found, share)), error)]
+                        for share in charts.COVERAGES
+                    )
+                )
+            ],
+        )
+        title = "Mistakes by how many rows are answered"
+        if overall and half < 0.9 * overall:
+            title = f"Answering the surest half only, it is wrong {percent(half)} of the time, not {percent(overall)}"
+        elif overall and half > 1.1 * overall:
+            title = f"The surest half is wrong more often: {percent(half)}, not {percent(overall)}"
+        alt = f"Risk-coverage curve: {percent(overall)} mistakes over all rows, {percent(half)} over the surest half."
+        return Figure(
+            "coverage",
+            title,
+            "Share of mistakes when only the surest rows are answered. Every row counts once.",
+            self.markup(charts.coverage(found, alt)),
+            behind,
+        )
+
+
+def macro_curves(a: Assessment) -> tuple[list[float], list[float], list[float]] | None:
+    """ROC and cwROC on a grid of false alarms, averaged over the classes that have one; of two classes the second's."""
+    import warnings
+
+    from surefoot.metrics.ranking import cw_roc_curve, roc_curve
+
+    p = a.predictions
+    assert p is not None
+    assert p.labels is not None
+    chosen = p.labels[1:] if len(p.labels) == 2 else p.labels
+    if len(p) * len(chosen) > 5_000_000 or math.isnan(a.metrics.get("auc", math.nan)):
+        return None
+    grid = np.unique(np.concatenate([np.geomspace(1e-4, 1, 120), np.linspace(0, 1, 101)]))
+    sums = [np.zeros(len(grid)), np.zeros(len(grid))]
+    counted_classes = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for label in chosen:
+            curves = [f(p, label=label) for f in (roc_curve, cw_roc_curve)]
+            if any(math.isnan(one.auc) for one in curves):
+                continue
+            counted_classes += 1
+            for total, one in zip(sums, curves, strict=True):
+                total += np.interp(grid, one.fpr, one.tpr)
+    if not counted_classes:
+        return None
+    plain, weighted = (total / counted_classes for total in sums)
+    return grid.tolist(), plain.tolist(), weighted.tolist()
