@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from inspect import signature
@@ -45,6 +45,9 @@ from surefoot.tallying import (
 from surefoot.writing import write_whole
 
 SCHEMA = 1
+
+#: What the first page of every assessment tells.
+_ALWAYS_TOLD = ("csr", "csr_sigma", "csr_z", "p_risk", "accuracy", "cw_accuracy", "gain", "auc", "cw_auc")
 
 #: Rows times classes up to which areas under curves get intervals.
 MOST_RANKED = 2_000_000
@@ -208,7 +211,15 @@ class Assessment:
         return entry
 
 
-def assess(x: Any, probabilities: Any = None, *, level: float = 0.05, by: Any = None, **columns: Any) -> Assessment:
+def assess(
+    x: Any,
+    probabilities: Any = None,
+    *,
+    level: float = 0.05,
+    by: Any = None,
+    metrics: Iterable[str] | None = None,
+    **columns: Any,
+) -> Assessment:
     """Can these confidences be trusted, and are they worth anything?
 
     ``x`` is :class:`Predictions`, a :class:`Tally`, a dataframe with the columns of :meth:`Predictions.from_frame`
@@ -217,7 +228,7 @@ def assess(x: Any, probabilities: Any = None, *, level: float = 0.05, by: Any = 
     or ``"predicted"`` or ``"truth"``, the labels themselves; slices by truth are descriptive, for the truth is the
     outcome. Slices get the metrics that add up, and many slices of many classes none made class by class. The verdict
     is by the exact test and its capped companion together (``pvalue_combined``), each side at ``level / 2``; of slices,
-    adjusted for their number.
+    adjusted for their number. ``metrics`` are the names of those to compute, by default every one.
 
     Examples
     --------
@@ -236,20 +247,52 @@ def assess(x: Any, probabilities: Any = None, *, level: float = 0.05, by: Any = 
     name = None if by is None else by if isinstance(by, str) else str(getattr(by, "name", None) or "slice")
     if isinstance(by, str) and by not in ("predicted", "truth") and is_frame(x):
         by = frame_column(x, by)
-    chosen = available(predictions)
-    reasons = {name: why for name, metric in ALL.items() if (why := metric.missing(predictions))}
-    if len(predictions) > MOST_ORDERED:
-        slow = [name for name, metric in chosen.items() if not metric.additive]
-        reasons |= {
-            name: f"left out: it orders rows, which takes long for more than {MOST_ORDERED:,}; "
-            f"ask for it by itself with surefoot.{name}"
-            for name in slow
-        }
-        chosen = {name: metric for name, metric in chosen.items() if name not in slow}
+    held, slow = _affordable(predictions)
+    chosen = _asked(held, metrics)
+    reasons = {name: why for name, metric in ALL.items() if (why := metric.missing(predictions))} | slow
     whole = _exact(predictions, chosen)
     values = None if by is None else slicing_column(predictions, by)
     parts = [] if values is None else _parts(predictions, values, chosen)
     return _assessed(whole, chosen, reasons, level, name, parts, predictions.labels, predictions, values)
+
+
+def _affordable(predictions: Predictions) -> tuple[dict[str, Metric], dict[str, str]]:
+    """The metrics these rows can give in the time that people wait for, and why the others are left out."""
+    held = available(predictions)
+    if len(predictions) <= MOST_ORDERED:
+        return held, {}
+    slow = {
+        name: f"left out: it orders rows, which takes long for more than {MOST_ORDERED:,}; "
+        f"ask for it by itself with surefoot.{name}"
+        for name, metric in held.items()
+        if not metric.additive
+    }
+    return {name: metric for name, metric in held.items() if name not in slow}, slow
+
+
+def _asked(held: dict[str, Metric], names: Iterable[str] | None) -> dict[str, Metric]:
+    """The metrics asked for, and those that every assessment tells of."""
+    if names is None:
+        return held
+    wanted = {*names, *_ALWAYS_TOLD}
+    unknown = next((name for name in wanted if name not in ALL), None)
+    if unknown is not None:
+        raise MetricUnavailable(f"there is no metric {unknown!r}; surefoot.metrics.ALL lists them.")
+    return {name: metric for name, metric in held.items() if name in wanted}
+
+
+def with_all_metrics(a: Assessment) -> Assessment:
+    """The same assessment with every metric that its rows can give."""
+    if a.predictions is None:
+        return a
+    held, slow = _affordable(a.predictions)
+    rest = {name: metric for name, metric in held.items() if name not in a.metrics}
+    values = {name: metric.evaluate(t) for t in [_exact(a.predictions, rest)] for name, metric in rest.items()}
+    return replace(
+        a,
+        metrics={name: a.metrics[name] if name in a.metrics else float(values[name].value) for name in held},
+        reasons={**a.reasons, **{name: noted.note for name, noted in values.items() if noted.note}, **slow},
+    )
 
 
 def with_slices(a: Assessment, by: Any) -> Assessment:

@@ -89,7 +89,9 @@ def command(
         columns = columns_of(locals())
         with bar("reading") as shown:
             reading = read(file, columns, by=by, delimiter=delimiter, progress=shown)
-        assessment = assessed(reading, level, by)
+        # the first page needs few metrics; the others follow when it has been read
+        asked = None if as_json else [rule.name for rule in rules if rule.is_metric]
+        assessment = assessed(reading, level, by, asked)
         if as_json:
             sys.stdout.write(assessment.to_json())
         else:
@@ -104,11 +106,11 @@ def command(
         raise Failed(1)
 
 
-def assessed(reading: Reading, level: float, by: str | None) -> Assessment:
+def assessed(reading: Reading, level: float, by: str | None, metrics: Any = None) -> Assessment:
     """What a file holds, assessed, with where it came from."""
     from surefoot.assessment import assess
 
-    found = assess(reading.held, level=level, by=reading.by)
+    found = assess(reading.held, level=level, by=reading.by, metrics=metrics)
     name = "standard input" if reading.name == "-" else Path(reading.name).name or reading.name
     return replace(found, source=name, columns=reading.said, by=by if by is not None else found.by)
 
@@ -132,17 +134,17 @@ def _write(
         held.save(tally)
         print(f"  Wrote {tally} ({_size(tally)})", file=said)
     if html is not None:
-        if (
-            by is None
-            and a.predictions is not None
-            and a.predictions.truth is not None
-            and 1 < (a.classes or 0) <= _MOST_CLASSES
-        ):
-            from surefoot.assessment import with_slices
+        from surefoot.assessment import with_all_metrics, with_slices
 
+        a = with_all_metrics(a)
+        if by is None and _has_labels(a):
             a = with_slices(a, "predicted")
         a.to_html(html)
         print(f"  Wrote {html} ({_size(html)})", file=said)
+
+
+def _has_labels(a: Assessment) -> bool:
+    return a.predictions is not None and a.predictions.truth is not None and 1 < (a.classes or 0) <= _MOST_CLASSES
 
 
 def _size(path: str) -> str:

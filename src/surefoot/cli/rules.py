@@ -43,6 +43,10 @@ class Rule:
     sign: str = ""
     number: float = math.nan
 
+    @property
+    def is_metric(self) -> bool:
+        return self.name != "risky" and self.name not in _RISK
+
     def held(self, a: Assessment) -> str:
         """Why it held, or an empty string. What cannot be known counts as held."""
         if self.name == "risky":

@@ -33,7 +33,9 @@ class ParquetFile:
         self.schema = self._file.schema_arrow
 
     def head(self) -> pa.Table:
-        return next((batch.table for batch in self._read(None, _HEAD)), self.schema.empty_table())
+        for batch in self._read(None, _HEAD):
+            return batch.table
+        return self.schema.empty_table()
 
     def batches(self, columns: Sequence[str], numbers: Sequence[str]) -> Iterator[Batch]:
         return self._read(list(columns), _rows_of(self.schema, columns))

@@ -19,6 +19,8 @@ from surefoot.files.rounding import decimals_of
 from surefoot.files.source import BadFile, Batch, Source
 from surefoot.names import shown
 from surefoot.predictions import Predictions
+from surefoot.predictions.columns import as_array
+from surefoot.predictions.labels import as_labels, labels_in_names
 from surefoot.tallies import Tally
 from surefoot.tallying import tally
 
@@ -238,25 +240,33 @@ class _Reader:
 
     def predictions(self, table: pa.Table, start: int, labels: Any) -> Predictions:
         roles = self.columns
+        held = {role: table.column(name) for role, name in vars(roles).items() if isinstance(name, str)}
+        common = {"sample_weight": held.get("weight"), "floor": self.floor}
         try:
-            if roles.logits is None:
-                named: dict[str, Any] = {
-                    role: list(c) if isinstance(c, tuple) else c for role, c in vars(roles).items() if role != "logits"
-                }
-                return Predictions.from_frame(table, labels=labels, floor=self.floor, **named)
-            # a table of logits comes in as probabilities do, and through a door of its own
-            from surefoot.predictions.frames import FrameColumns
-
-            named = {"probabilities": roles.logits if isinstance(roles.logits, str) else list(roles.logits)}
-            values, _ = FrameColumns(table, named).probabilities()
-            weight = None if roles.weight is None else table.column(roles.weight)
-            guess = None if roles.predicted is None else table.column(roles.predicted)
-            truth = table.column(str(roles.truth))
-            return Predictions.from_logits(
-                truth, values, labels=labels, y_pred=guess, sample_weight=weight, floor=self.floor
-            )
+            if roles.probabilities is not None or roles.logits is not None:
+                role = "probabilities" if roles.logits is None else "logits"
+                scores, labels = self._scores(table, role, held["truth"], labels)
+                door = Predictions.from_probabilities if roles.logits is None else Predictions.from_logits
+                return door(held["truth"], scores, labels=labels, y_pred=held.get("predicted"), **common)
+            claim = {"confidence": held.get("confidence"), "doubt": held.get("doubt")}
+            if roles.correct is not None:
+                return Predictions.from_correct(held["correct"], **claim, **common)
+            return Predictions.from_labels(held["truth"], held["predicted"], **claim, **common)
         except InvalidPredictions as error:
             raise self._located(str(error), start) from error
+
+    def _scores(self, table: pa.Table, role: str, truth: Any, labels: Any) -> tuple[Any, Any]:
+        """Probabilities or logits as a table, and the labels that their columns are named after, if they are."""
+        names = getattr(self.columns, role)
+        if isinstance(names, str):
+            return table.column(names), labels
+        columns = [as_array(name, table.column(name)) for name in names]
+        whole = next((i for i, column in enumerate(columns) if column.dtype.kind != "f"), None)
+        if whole is not None and role == "probabilities":
+            raise InvalidPredictions(f"column {names[whole]!r} holds {columns[whole].dtype}, not numbers from 0 to 1.")
+        if labels is None:
+            labels = labels_in_names(as_labels("y_true", truth), list(names))
+        return np.stack(columns, axis=1), labels
 
     def _located(self, message: str, start: int) -> BadFile:
         """An error of a door, told as one of the file: with its name, its row counted from 1, in one line."""

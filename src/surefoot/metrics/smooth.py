@@ -11,6 +11,7 @@ import numpy as np
 from surefoot.metric import Metric, Noted
 from surefoot.metrics.by_confidence import NOTHING, TERMS, Levels, levels
 from surefoot.predictions import as_predictions
+from surefoot.roots import root
 from surefoot.tallies import Floats, Tally
 
 #: The paper's clip: log-odds beyond are not told apart.
@@ -78,7 +79,6 @@ def _smoothed(at: Levels, bandwidth: float) -> tuple[Floats, Floats, Floats]:
 def _smooth_ece(t: Tally) -> float | Noted:
     """The bandwidth at which the smoothed error is the bandwidth itself."""
     from scipy.fft import dct, idct
-    from scipy.optimize import brentq
 
     at = levels(t)
     if not len(at.weight):
@@ -104,7 +104,7 @@ def _smooth_ece(t: Tally) -> float | Noted:
 
     if error(_LEAST) <= _LEAST:
         return error(_LEAST)
-    return float(brentq(lambda bandwidth: error(bandwidth) - bandwidth, _LEAST, 1.0, xtol=1e-12))
+    return root(lambda bandwidth: error(bandwidth) - bandwidth, _LEAST, 1.0, xtol=1e-12)
 
 
 #: The least bandwidth, four steps of the grid.

@@ -62,6 +62,8 @@ def as_array(name: str, given: Any) -> Array:
     package = type(given).__module__.partition(".")[0]
     if package == "torch":
         return _from_tensor(name, given)
+    if package == "pyarrow" and (array := _from_arrow(name, given)) is not None:
+        return array
     if package in _SERIES_PACKAGES:
         return _from_series(name, given)
     if isinstance(given, str | bytes | dict | set | frozenset) or not hasattr(given, "__len__"):
@@ -262,6 +264,54 @@ def _from_tensor(name: str, given: Any) -> Array:
         raise InvalidPredictions(f"{name} is a tensor on {given.device}; bring it to the host with .cpu().")
     tensor = given.detach()
     return np.asarray((tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy())
+
+
+def _from_arrow(name: str, given: Any) -> Array | None:
+    """An Arrow column of plain numbers, truths, text or lists of numbers; None for what else there is.
+
+    Numbers are looked at, not copied, and the way past Arrow's own conversion does not load pandas.
+    """
+    pa: Any = sys.modules["pyarrow"]
+    if isinstance(given, pa.ChunkedArray):
+        given = given.combine_chunks()
+    if isinstance(given, pa.ChunkedArray) or not isinstance(given, pa.Array):
+        return None
+    kind = given.type
+    if given.null_count:
+        row = next(i for i in range(len(given)) if not given[i].is_valid)
+        refuse_null(name, row, "null")
+    if pa.types.is_fixed_size_list(kind) or pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return _from_lists(name, given)
+    if pa.types.is_boolean(kind):
+        flags: Array = np.from_dlpack(given.cast(pa.uint8())).view(bool)
+        return flags
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return np.asarray(np.from_dlpack(given)) if len(given) else np.empty(0, kind.to_pandas_dtype())
+    if pa.types.is_dictionary(kind) and not pa.types.is_string(kind.value_type):
+        return None
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind):
+        coded = given if pa.types.is_dictionary(kind) else given.dictionary_encode()
+        words = np.array(coded.dictionary.to_pylist() or [""])
+        return words[np.from_dlpack(coded.indices)] if len(given) else words[:0]
+    return None
+
+
+def _from_lists(name: str, given: Any) -> Array | None:
+    """Lists of equal length as a table."""
+    pa: Any = sys.modules["pyarrow"]
+    inner = given.flatten()
+    if not len(given) or not pa.types.is_floating(inner.type):
+        return None
+    if not pa.types.is_fixed_size_list(given.type):
+        lengths = np.diff(np.from_dlpack(given.offsets))
+        uneven = np.flatnonzero(lengths != lengths[0])
+        if len(uneven):
+            row = int(uneven[0])
+            raise InvalidPredictions(f"{name}[{row}] has {lengths[row]} values, but {name}[0] has {lengths[0]}.")
+    if inner.null_count:
+        row = next(i for i in range(len(inner)) if not inner[i].is_valid) * len(given) // len(inner)
+        refuse_null(name, row, "null")
+    return np.asarray(np.from_dlpack(inner)).reshape(len(given), -1)
 
 
 def _from_series(name: str, given: Any) -> Array:

@@ -10,10 +10,10 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.optimize import brentq
 
 from surefoot.risk.counts import Counts
 from surefoot.risk.evalues import spread
+from surefoot.roots import root
 
 #: Half the 95% point of chi squared with one degree of freedom: how far the log-likelihood may fall.
 _FALL = 1.9207294103470494
@@ -44,7 +44,7 @@ def deflation(counts: Counts) -> tuple[float, tuple[float, float]]:
     elif slope(highest) >= 0:
         best = 0.0
     else:
-        best = brentq(slope, lowest, highest, xtol=1e-12)
+        best = root(slope, lowest, highest, xtol=1e-12)
     top = likelihood(best) if right or best < 0 else float((wrong * np.log1p(odds)).sum())
 
     def fall(log_shortfall: float) -> float:
@@ -64,7 +64,7 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
     # at the best value itself the fall is 0: inside, whatever rounding says
     if function(low) * function(high) > 0:
         return low if abs(function(low)) < abs(function(high)) else high
-    return float(brentq(function, low, high, xtol=1e-12))
+    return root(function, low, high, xtol=1e-12)
 
 
 def csr_lower(counts: Counts, level: float = 0.05) -> float:
@@ -100,4 +100,4 @@ def csr_lower(counts: Counts, level: float = 0.05) -> float:
         low = high - 2 * (high - low)
         if low < high - 600:
             return 0.0
-    return math.exp(brentq(wealth, low, high, xtol=1e-10))
+    return math.exp(root(wealth, low, high, xtol=1e-10))

@@ -7,7 +7,6 @@ from itertools import count
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from surefoot.arguments import check_share, check_whole
@@ -16,6 +15,7 @@ from surefoot.predictions import Predictions
 from surefoot.risk.counts import Counts
 from surefoot.risk.null import upper_tail
 from surefoot.risk.rows import CAP, Rows
+from surefoot.roots import root
 from surefoot.tallies import Floats
 
 #: No plan looks for less deflation than this, or needs more rows.
@@ -79,7 +79,7 @@ def minimum_detectable(confidences: Any, *, n: int | None = None, power: float =
     least, most = math.log(_LEAST), -1e-9
     if missing(most) < 0:
         return 1.0
-    return _LEAST if missing(least) >= 0 else math.exp(brentq(missing, least, most, xtol=1e-4))
+    return _LEAST if missing(least) >= 0 else math.exp(root(missing, least, most, xtol=1e-4))
 
 
 def detectable(counts: Counts, power: float = 0.8, level: float = 0.05) -> float:
