@@ -26,28 +26,28 @@ EXTREMES = 256
 #: Doubts at which cells are cut besides: there the bets of the e-value change.
 CUTS = (0.1, 0.01, 0.001)
 #: Bits that a cell leaves out.
-_CUT = 46
+CUT = 46
 #: Exact codes of doubts start here; those of confidences are negative; cells lie between.
-_EXACT = np.int64(1) << 62
+EXACT = np.int64(1) << 62
 #: The cells of confidences, counted down from here.
-_LAST = 1 << 17
-CELLS = _LAST + 1
+LAST = 1 << 17
+CELLS = LAST + 1
 
 
 def exact_codes(doubt: Floats, confidence: Floats) -> Codes:
     """A code for each distinct value."""
-    return np.where(doubt <= confidence, _EXACT + doubt.view(np.int64), -1 - confidence.view(np.int64))
+    return np.where(doubt <= confidence, EXACT + doubt.view(np.int64), -1 - confidence.view(np.int64))
 
 
 def cell_codes(doubt: Floats, confidence: Floats) -> Codes:
     """The cell of each value, from 0 to ``CELLS`` - 1, rising with doubt."""
     is_doubt = doubt <= confidence
     cell = _cells(np.where(is_doubt, doubt, confidence))
-    return np.where(is_doubt, cell, _LAST - cell)
+    return np.where(is_doubt, cell, LAST - cell)
 
 
 def _cells(lesser: Floats) -> Codes:
-    cell = lesser.view(np.int64) >> _CUT
+    cell = lesser.view(np.int64) >> CUT
     # a cut within a cell makes two of it
     for cut in CUTS:
         cell += lesser >= cut
@@ -55,15 +55,15 @@ def _cells(lesser: Floats) -> Codes:
 
 
 def is_exact(codes: Codes) -> npt.NDArray[np.bool_]:
-    return (codes < 0) | (codes >= _EXACT)
+    return (codes < 0) | (codes >= EXACT)
 
 
 def cells_of(codes: Codes) -> Codes:
     """The cells that codes lie in."""
     cells = codes.copy()
-    of_doubt, of_confidence = codes >= _EXACT, codes < 0
-    cells[of_doubt] = _cells((codes[of_doubt] - _EXACT).view(np.float64))
-    cells[of_confidence] = _LAST - _cells((-1 - codes[of_confidence]).view(np.float64))
+    of_doubt, of_confidence = codes >= EXACT, codes < 0
+    cells[of_doubt] = _cells((codes[of_doubt] - EXACT).view(np.float64))
+    cells[of_confidence] = LAST - _cells((-1 - codes[of_confidence]).view(np.float64))
     return cells
 
 
@@ -92,25 +92,31 @@ class DoubtTable(Table):
         if exact.all() and len(self.codes) <= FEW:
             return self
         apart = np.isin(self.codes, extremes(self.codes[exact]))
-        codes, places = np.unique(np.where(apart, self.codes, cells_of(self.codes)), return_inverse=True)
-        totals = {}
-        for name, sums in self.totals.items():
-            order = np.argsort(places, kind="stable")
-            turns = np.arange(len(order)) - np.searchsorted(places[order], places[order])
-            total = Sums.zeros(len(codes))
-            # the first of every cell, then the second, ...: each addition with what it rounds away
-            for turn in range(int(turns.max(initial=-1)) + 1):
-                now = order[turns == turn]
-                added = Sums(sums.high[now], sums.low[now]).at(places[now], len(codes))
-                total = total.plus(added.high, added.low)
-            totals[name] = total
-        return DoubtTable(codes, totals)
+        codes = np.where(apart, self.codes, cells_of(self.codes))
+        order = np.argsort(codes, kind="stable")
+        codes = codes[order]
+        stacked = Sums(
+            np.array([sums.high[order] for sums in self.totals.values()]),
+            np.array([sums.low[order] for sums in self.totals.values()]),
+        )
+        # neighbours in one cell are added, pair by pair, each addition with what it rounds away, until none are left
+        while (codes[1:] == codes[:-1]).any():
+            starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
+            turn = np.arange(len(codes)) - np.repeat(starts, np.diff(np.append(starts, len(codes))))
+            first = np.flatnonzero(turn % 2 == 0)
+            paired = np.append(codes[1:] == codes[:-1], False)[first]
+            partner = first[paired] + 1
+            high, low = np.zeros((len(self.totals), len(first))), np.zeros((len(self.totals), len(first)))
+            high[:, paired], low[:, paired] = stacked.high[:, partner], stacked.low[:, partner]
+            stacked = Sums(stacked.high[:, first], stacked.low[:, first]).plus(high, low)
+            codes = codes[first]
+        return DoubtTable(codes, {name: Sums(stacked.high[i], stacked.low[i]) for i, name in enumerate(self.totals)})
 
     def exact_values(self) -> tuple[Floats, Floats]:
         """Doubt and confidence of each exact code; nan for cells."""
         doubt, confidence = np.full(len(self.codes), np.nan), np.full(len(self.codes), np.nan)
-        of_doubt, of_confidence = self.codes >= _EXACT, self.codes < 0
-        doubt[of_doubt] = (self.codes[of_doubt] - _EXACT).view(np.float64)
+        of_doubt, of_confidence = self.codes >= EXACT, self.codes < 0
+        doubt[of_doubt] = (self.codes[of_doubt] - EXACT).view(np.float64)
         confidence[of_doubt] = 1 - doubt[of_doubt]
         confidence[of_confidence] = (-1 - self.codes[of_confidence]).view(np.float64)
         doubt[of_confidence] = 1 - confidence[of_confidence]
@@ -118,4 +124,4 @@ class DoubtTable(Table):
 
     def is_doubtful(self) -> npt.NDArray[np.bool_]:
         """Which codes are of doubts above one half, that is, of confidences."""
-        return (self.codes < 0) | ((self.codes > _LAST // 2) & (self.codes < _EXACT))
+        return (self.codes < 0) | ((self.codes > LAST // 2) & (self.codes < EXACT))

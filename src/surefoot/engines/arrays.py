@@ -6,8 +6,9 @@ strings, narrow floats), in NumPy. Both give the same totals.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import partial, reduce
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -56,6 +57,8 @@ def tally_arrays(predictions: Predictions, terms: Iterable[Term], *, exact: bool
             tables[key.name] = _each_row(predictions, group)
         elif isinstance(key, Value):
             tables[key.name] = _sorted_rows(predictions, group)
+        elif isinstance(key, Doubt):
+            tables[key.name] = _compiled_doubts(predictions, group) or _table(predictions, key, group)
         elif key.name not in tables:
             tables[key.name] = _table(predictions, key, group)
     speaks_of_classes = any(isinstance(key, ClassPair | ClassScore) for key in by_key)
@@ -123,6 +126,35 @@ def _compiled_tables(
     for part in in_parallel(jobs):
         total = total.plus(part.high, part.low)
     return _read(written, total)
+
+
+def _compiled_doubts(predictions: Predictions, terms: list[Term]) -> DoubtTable | None:
+    """The table by doubt from one compiled pass, or None where NumPy is the better way."""
+    if len(predictions) < RUN_FROM:
+        return None
+    arrays = kernel_columns(predictions)
+    kernels = None if arrays is None else kernel_cache.writer("doubt_kernel")
+    if arrays is None or kernels is None:
+        return None
+    shape = kernels.Shape(predictions.stores_doubt, predictions.is_weighted)
+    source, columns = kernels.doubt_source(tuple(terms), shape)
+    types = types_of(arrays)
+    if len(predictions) < COMPILE_FROM and not kernel_cache.is_loaded(source, types):
+        return None
+    nothing = [array[:0] for array in arrays]
+    kernel = kernel_cache.compiled(source, types, lambda run: run(*nothing, *kernels.State(columns).arguments()))
+    if kernel is None:
+        return None
+    cuts = [len(predictions) * i // workers() for i in range(workers() + 1)]
+    states = [kernels.State(columns) for _ in pairwise(cuts)]
+    in_parallel(
+        [
+            partial(kernel, *(array[start:stop] for array in arrays), *state.arguments())
+            for (start, stop), state in zip(pairwise(cuts), states, strict=True)
+        ]
+    )
+    found: list[DoubtTable] = [state.table() for state in states]
+    return reduce(operator.add, found)
 
 
 def _run(kernel: Callable[..., None], arrays: list[npt.NDArray[Any]], size: int) -> Sums:

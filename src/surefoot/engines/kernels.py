@@ -49,7 +49,7 @@ class Body:
     def _write(self, expression: Expression) -> str:
         operation = expression.operation
         if operation == "column":
-            return self._column(expression.arguments[0])
+            return self.column(expression.arguments[0])
         parts = [self.value(argument) for argument in expression.arguments]
         known = _simplified(operation, *parts)
         if known is not None:
@@ -63,15 +63,15 @@ class Body:
         comparison = {"greater": ">", "equal": "=="}[operation]
         return self._named(f"1.0 if {parts[0]} {comparison} {parts[1]} else 0.0")
 
-    def _column(self, column: str) -> str:
+    def column(self, column: str) -> str:
         if column == "one" or (column == "weight" and not self.shape.is_weighted):
             return "1.0"
         if column == "negative":
-            return self._named(f"1.0 - {self._column('positive')}")
+            return self._named(f"1.0 - {self.column('positive')}")
         if column == "wrong":
-            return self._named(f"1.0 - {self._column('correct')}")
+            return self._named(f"1.0 - {self.column('correct')}")
         if column == "doubt" and not self.shape.stores_doubt:
-            return self._named(f"1.0 - {self._column('confidence')}")
+            return self._named(f"1.0 - {self.column('confidence')}")
         return self._named(f"np.float64({column}[i])")
 
     def _named(self, text: str) -> str:
