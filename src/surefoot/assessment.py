@@ -36,6 +36,7 @@ from surefoot.tallying import (
     BAND_WEIGHT,
     BAND_WRONG,
     BANDS,
+    DIAGRAM,
     DOUBT_BANDS,
     available,
     sliced,
@@ -47,7 +48,7 @@ from surefoot.writing import write_whole
 SCHEMA = 1
 
 #: What the first page of every assessment tells.
-_ALWAYS_TOLD = ("csr", "csr_sigma", "csr_z", "p_risk", "accuracy", "cw_accuracy", "gain", "auc", "cw_auc")
+ALWAYS_TOLD = ("csr", "csr_sigma", "csr_z", "p_risk", "accuracy", "cw_accuracy", "gain", "auc", "cw_auc")
 
 #: Rows times classes up to which areas under curves get intervals.
 MOST_RANKED = 2_000_000
@@ -274,7 +275,7 @@ def _asked(held: dict[str, Metric], names: Iterable[str] | None) -> dict[str, Me
     """The metrics asked for, and those that every assessment tells of."""
     if names is None:
         return held
-    wanted = {*names, *_ALWAYS_TOLD}
+    wanted = {*names, *ALWAYS_TOLD}
     unknown = next((name for name in wanted if name not in ALL), None)
     if unknown is not None:
         raise MetricUnavailable(f"there is no metric {unknown!r}; surefoot.metrics.ALL lists them.")
@@ -357,7 +358,7 @@ def _without_classes(chosen: Mapping[str, Metric]) -> dict[str, Metric]:
 
 
 def _exact(predictions: Predictions, chosen: Mapping[str, Metric]) -> Tally:
-    terms = [*ALWAYS, *BANDS, *(term for metric in chosen.values() for term in metric.terms)]
+    terms = [*ALWAYS, *BANDS, *DIAGRAM, *(term for metric in chosen.values() for term in metric.terms)]
     return tally_arrays(predictions, terms, exact=True)
 
 

@@ -38,7 +38,8 @@ BIN_WRONG = Term(f"wrong by {RELIABILITY_BINS.name}", lambda row: row.weight * r
 #: What every tally holds, whatever metrics were asked for: how many rows, and the mistakes stated and seen.
 ALWAYS = (ROWS, WEIGHT, ERRORS, CERTAIN, CERTAIN_WRONG, DOUBT, WRONG)
 #: What a tally holds besides when nothing in particular was asked for.
-BANDS = (BAND_WEIGHT, BAND_DOUBT, BAND_WRONG, BIN_WEIGHT, BIN_GAP, BIN_WRONG, *BY_DOUBT)
+BANDS = (BAND_WEIGHT, BAND_DOUBT, BAND_WRONG, *BY_DOUBT)
+DIAGRAM = (BIN_WEIGHT, BIN_GAP, BIN_WRONG)
 
 
 def tally(
@@ -62,13 +63,23 @@ def tally(
         raise TypeError(f"tally takes Predictions, not {type(predictions).__name__}; come in through one of the doors.")
     terms = [
         *ALWAYS,
-        *(BANDS if metrics is None else ()),
+        *((*BANDS, *DIAGRAM) if metrics is None else ()),
         *(term for metric in _chosen(predictions, metrics) for term in metric.terms),
     ]
     if not isinstance(predictions, Predictions):
         from surefoot.engines.frames import tally_frame
 
         return tally_frame(predictions, terms, _slicing_name(by))
+    return _tallied(predictions, terms, by)
+
+
+def assessable(predictions: Predictions, names: Iterable[str], by: Any = None) -> Tally:
+    """The tally that an assessment of some metrics takes, and no more: for those that these predictions can give."""
+    held = [ALL[name] for name in names if ALL[name].additive and not ALL[name].missing(predictions)]
+    return _tallied(predictions, [*ALWAYS, *BANDS, *(term for metric in held for term in metric.terms)], by)
+
+
+def _tallied(predictions: Predictions, terms: list[Term], by: Any) -> Tally:
     whole = tally_arrays(predictions, terms)
     if by is None:
         return whole

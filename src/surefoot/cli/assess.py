@@ -84,14 +84,16 @@ def command(
     level, delimiter = checked_level(level), checked_delimiter(delimiter)
     with clear_errors():
         _check_outputs(html, save_tally)
+        from surefoot.assessment import ALWAYS_TOLD
         from surefoot.files.reading import read
 
         columns = columns_of(locals())
-        with bar("reading") as shown:
-            reading = read(file, columns, by=by, delimiter=delimiter, progress=shown)
         # the first page needs few metrics; the others follow when it has been read
-        asked = None if as_json else [rule.name for rule in rules if rule.is_metric]
-        assessment = assessed(reading, level, by, asked)
+        wanted = None if as_json else [rule.name for rule in rules if rule.is_metric]
+        tallied = None if wanted is None or html or save_tally else [*wanted, *ALWAYS_TOLD]
+        with bar("reading") as shown:
+            reading = read(file, columns, by=by, delimiter=delimiter, metrics=tallied, progress=shown)
+        assessment = assessed(reading, level, by, wanted)
         if as_json:
             sys.stdout.write(assessment.to_json())
         else:

@@ -37,9 +37,14 @@ def cell_of(lesser, bits, is_doubt):
 
 
 {STRICT}
+def spread(code):
+    return np.int64((np.uint64(code) * np.uint64(11400714819323198485)) >> SHIFT)
+
+
+{STRICT}
 def hashed(code, state, places, numbers):
     \"\"\"The slot of a value while values are few; -1 if it would be one too many.\"\"\"
-    place = np.int64((np.uint64(code) * np.uint64(11400714819323198485)) >> SHIFT)
+    place = spread(code)
     while places[place] != 0:
         if places[place] == code:
             return CELLS + numbers[place]
@@ -93,7 +98,7 @@ def flush(width, state, sums):
 
 
 {STRICT}
-def apart(value, is_doubt, count, values, slots, first, width, state, sums):
+def apart(value, is_doubt, count, values, slots, first, width, state, places, sums):
     \"\"\"The slot of a value among the most extreme of its side, put in order; -1 if it is none of them.\"\"\"
     lower, upper = 0, count
     while lower < upper:
@@ -109,7 +114,11 @@ def apart(value, is_doubt, count, values, slots, first, width, state, sums):
             return np.int64(-1), count
         slot = slots[EXTREMES - 1]
         gone = values[EXTREMES - 1 : EXTREMES]
-        moved(slot, cell_of(gone[0], gone.view(np.int64)[0], is_doubt), width, state, sums)
+        bits = gone.view(np.int64)[0]
+        moved(slot, cell_of(gone[0], bits, is_doubt), width, state, sums)
+        code = EXACT + bits if is_doubt else -1 - bits
+        if places[spread(code)] == code:
+            places[spread(code)] = 0
     else:
         slot = np.int64(first + count)
         count += 1
@@ -122,20 +131,28 @@ def apart(value, is_doubt, count, values, slots, first, width, state, sums):
 
 
 {STRICT}
-def placed(value, bits, is_doubt, width, state, lists, sums):
+def placed(value, bits, is_doubt, width, state, places, numbers, lists, sums):
     \"\"\"The slot of a value once values are many: its own if it is extreme, else its cell's.\"\"\"
     low_values, low_slots, high_values, high_slots = lists
+    # many rows may share a value: where it was last found is remembered
+    code = EXACT + bits if is_doubt else -1 - bits
+    place = spread(code)
+    if places[place] == code:
+        return CELLS + numbers[place]
     slot = np.int64(-1)
     if is_doubt:
         count = state[LOW]
         if count < EXTREMES or value <= low_values[EXTREMES - 1]:
-            slot, state[LOW] = apart(value, True, count, low_values, low_slots, CELLS, width, state, sums)
+            slot, state[LOW] = apart(value, True, count, low_values, low_slots, CELLS, width, state, places, sums)
     else:
         count = state[HIGH]
         if count < EXTREMES or value <= high_values[EXTREMES - 1]:
             first = CELLS + EXTREMES
-            slot, state[HIGH] = apart(value, False, count, high_values, high_slots, first, width, state, sums)
-    return slot if slot >= 0 else cell_of(value, bits, is_doubt)
+            slot, state[HIGH] = apart(value, False, count, high_values, high_slots, first, width, state, places, sums)
+    if slot < 0:
+        return cell_of(value, bits, is_doubt)
+    places[place], numbers[place] = code, slot - CELLS
+    return slot
 
 
 {STRICT}
@@ -152,13 +169,14 @@ def into_cells(width, state, places, numbers, lists, sums):
     old_low = low[CELLS * width : (CELLS + count) * width].copy()
     high[CELLS * width : (CELLS + count) * width] = 0.0
     low[CELLS * width : (CELLS + count) * width] = 0.0
+    places[:] = 0
     state[MODE] = 1
     bits = np.zeros(1, dtype=np.int64)
     number = bits.view(np.float64)
     for k in range(count):
         is_doubt = codes[k] >= EXACT
         bits[0] = codes[k] - EXACT if is_doubt else -1 - codes[k]
-        slot = placed(number[0], bits[0], is_doubt, width, state, lists, sums)
+        slot = placed(number[0], bits[0], is_doubt, width, state, places, numbers, lists, sums)
         for j in range(width):
             plus(slot * width + j, old_high[k * width + j], old_low[k * width + j], sums)
 """
@@ -214,7 +232,7 @@ def add(rows, lesser, bits, is_doubt, slots, scratch, state, places, numbers, li
             if slot < 0:
                 into_cells({width}, state, places, numbers, lists, sums)
         if slot < 0:
-            slot = placed(lesser[i], bits[i], is_doubt[i], {width}, state, lists, sums)
+            slot = placed(lesser[i], bits[i], is_doubt[i], {width}, state, places, numbers, lists, sums)
         if slot < CELLS:
             least, most = min(least, slot), max(most, slot)
         at = np.uintp(slot * {width})

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from surefoot.files.source import BadFile, Batch
-from surefoot.files.streams import Pieces
+from surefoot.files.streams import Pieces, ahead
 from surefoot.names import shown, value_shown
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class DelimitedFile:
                 f"{shown(name)}, header: '{shown(line)}' has no {_OTHERS.get(delimiter, delimiter)[2:]}; its columns "
                 f"seem to be parted by {_OTHERS[other]}: say --delimiter '{_escaped(other)}'"
             )
-        self._head = self._parse(first, None, (), 0, header=True)
+        self._head = self._parse(first, None, (), 0, header=True, quotes=b'"' in first)
         self.schema = self._head.schema
         if not self._head.num_rows:
             raise BadFile(f"{shown(name)}: a header and no rows; there is nothing to assess")
@@ -55,12 +55,14 @@ class DelimitedFile:
             else:
                 types[name] = pa.string()
         done, header = 0, True
-        for piece, share in self._pieces:
-            table = self._parse(piece, list(columns), types, done, header=header)
+        for piece in ahead(iter(self._pieces)):
+            table = self._parse(piece.data, list(columns), types, done, header=header, quotes=piece.has_quotes)
             done, header = done + table.num_rows, False
-            yield Batch(table, share)
+            yield Batch(table, piece.share)
 
-    def _parse(self, piece: bytes, columns: list[str] | None, types: Any, done: int, *, header: bool) -> pa.Table:
+    def _parse(
+        self, piece: Any, columns: list[str] | None, types: Any, done: int, *, header: bool, quotes: bool
+    ) -> pa.Table:
         import pyarrow as pa
         from pyarrow import csv
 
@@ -72,24 +74,22 @@ class DelimitedFile:
 
         names = None if header else self.schema.names
         read = csv.ReadOptions(column_names=names, block_size=_block(len(piece)))
-        parse = csv.ParseOptions(
-            delimiter=self._delimiter, newlines_in_values=b'"' in piece, invalid_row_handler=refuse
-        )
+        parse = csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=quotes, invalid_row_handler=refuse)
         convert = csv.ConvertOptions(
             column_types=types or None, include_columns=columns, null_values=[""], strings_can_be_null=True
         )
         try:
-            return csv.read_csv(pa.BufferReader(piece), read, parse, convert)
+            return csv.read_csv(pa.BufferReader(pa.py_buffer(piece)), read, parse, convert)
         except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
             if bad:
                 row = bad[0]
                 where = "" if row.number is None else f", row {done + row.number - header:,}"
-                where = where or f", row {done + 1 + _line_of(piece, row.text) - header:,}"
+                where = where or f", row {done + 1 + _line_of(bytes(piece), row.text) - header:,}"
                 raise BadFile(
                     f"{shown(self.name)}{where}: {row.actual_columns} columns instead of {row.expected_columns} "
                     f"('{shown(row.text)}'); mend or drop the line"
                 ) from None
-            self._name_the_cell(piece, types, done, header)
+            self._name_the_cell(bytes(piece), types, done, header)
             raise BadFile(f"{shown(self.name)}, after row {done:,}: {shown(str(error).splitlines()[0])}") from error
 
     def _name_the_cell(self, piece: bytes, types: Any, done: int, header: bool) -> None:

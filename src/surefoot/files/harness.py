@@ -46,11 +46,11 @@ class SampleLog:
 
     def batches(self, columns: Sequence[str], numbers: Sequence[str]) -> Iterator[Batch]:
         done = 0
-        for piece, share in self._pieces:
-            rows = objects(self.name, piece, done)
+        for piece in self._pieces:
+            rows = objects(self.name, bytes(piece.data), done)
             table = self._rows(rows, done).select([c for c in self.schema.names if c in columns])
             done += len(rows)
-            yield Batch(table, share)
+            yield Batch(table, piece.share)
 
     def _rows(self, samples: list[dict[str, Any]], done: int) -> pa.Table:
         import pyarrow as pa

@@ -34,18 +34,18 @@ class JsonLinesFile:
 
     def batches(self, columns: Sequence[str], numbers: Sequence[str]) -> Iterator[Batch]:
         done = 0
-        for piece, share in self._pieces:
-            table = self._fast(piece, columns, numbers)
+        for piece in self._pieces:
+            table = self._fast(piece.data, columns, numbers)
             if table is None:
-                rows = objects(self.name, piece, done)
+                rows = objects(self.name, bytes(piece.data), done)
                 for name in numbers:
                     for i, row in enumerate(rows):
                         row[name] = self._number(done + i, name, row.get(name))
                 table = self._slow(rows, columns, numbers, done)
             done += table.num_rows
-            yield Batch(table, share)
+            yield Batch(table, piece.share)
 
-    def _fast(self, piece: bytes, columns: Sequence[str], numbers: Sequence[str]) -> pa.Table | None:
+    def _fast(self, piece: memoryview, columns: Sequence[str], numbers: Sequence[str]) -> pa.Table | None:
         """By Arrow's own parser; None where it meets what it does not expect, which is then looked at row by row."""
         import pyarrow as pa
         import pyarrow.json
@@ -60,7 +60,7 @@ class JsonLinesFile:
         options = pa.json.ParseOptions(explicit_schema=pa.schema(fields), unexpected_field_behavior="ignore")
         blocks = pa.json.ReadOptions(block_size=max(1 << 16, min(1 << 23, len(piece) + 1)))
         try:
-            table = pa.json.read_json(pa.BufferReader(piece), read_options=blocks, parse_options=options)
+            table = pa.json.read_json(pa.BufferReader(pa.py_buffer(piece)), read_options=blocks, parse_options=options)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             return None
         # a value left out and one that is null look alike: rows with either are looked at one by one

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,12 +17,13 @@ from surefoot.files.finding import Columns, find_columns
 from surefoot.files.opening import open_data, open_live
 from surefoot.files.rounding import decimals_of
 from surefoot.files.source import BadFile, Batch, Source
+from surefoot.files.streams import ahead
 from surefoot.names import shown
 from surefoot.predictions import Predictions
 from surefoot.predictions.columns import as_array
 from surefoot.predictions.labels import as_labels, labels_in_names
 from surefoot.tallies import Tally
-from surefoot.tallying import tally
+from surefoot.tallying import assessable, tally
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,6 +33,8 @@ MOST_ROWS, MOST_BYTES = 2_000_000, 1 << 29
 _MOST_SLICES = 10_000
 #: Decimals that a stream of text is supposed to have before it has shown any.
 _SUPPOSED = 6
+#: Rows, or bytes, that are tallied together.
+_TOGETHER, _HEAVY = 1 << 22, 1 << 27
 
 Progress = Callable[[float, int], None]
 
@@ -85,15 +88,16 @@ def read(
     *,
     by: str | None = None,
     delimiter: str | None = None,
+    metrics: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> Reading:
-    """Read a file, and tally it on the way if it is large."""
+    """Read a file, and tally it on the way if it is large: for all metrics, or for some only."""
     sources = open_data(path, delimiter)
     if isinstance(sources, Tally):
         if by is not None or any(value is not None for value in columns.values()):
             raise BadFile(f"{shown(path)}: a saved tally has no columns to choose from; give it alone")
         return Reading(path, sources, None)
-    return _Reader(path, sources, columns, by, None, None, progress).whole_or_tally()
+    return _Reader(path, sources, columns, by, None, None, progress).whole_or_tally(metrics)
 
 
 def follow(
@@ -153,6 +157,7 @@ class _Reader:
         #: The row at which each file starts, among all rows.
         self.starts: list[int] = []
         self.is_text = all(source.is_text for source in sources)
+        self._finest: int | None = 0
 
     # -- passes ------------------------------------------------------------------------------------------------------
 
@@ -160,7 +165,7 @@ class _Reader:
         """All rows, in memory."""
         return self._held([batch.table for batch in self.batches()])
 
-    def whole_or_tally(self) -> Reading:
+    def whole_or_tally(self, metrics: Sequence[str] | None) -> Reading:
         """All rows while there are few, else their tally."""
         kept: list[pa.Table] = []
         batches = self.batches()
@@ -174,11 +179,11 @@ class _Reader:
         else:
             return self._held(kept)
         labels = self.labels if self.labels is not None else self.labels_of_all()
-        decimals = self._decimals(kept) if self.is_text else None
-        total, decimals = self._tallied(kept, batches, labels, decimals)
-        while total is None:
-            # what looked rounded was not: once more, knowing it
-            total, decimals = self._tallied([], self.batches(), labels, decimals)
+        decimals: int | None = 0 if self.is_text else None
+        pieces: Iterator[Batch] = chain((Batch(table, 0.0) for table in kept), batches)
+        while (total := self._tallied(pieces, labels, decimals, metrics)) is None:
+            # confidences that looked rounded were not, or not so much: once more, knowing it
+            decimals, pieces = self._finest, self.batches()
         return Reading(self.name, total, self.columns)
 
     def _held(self, tables: list[pa.Table]) -> Reading:
@@ -194,22 +199,25 @@ class _Reader:
         return Reading(self.name, predictions, self.columns, self.by_values(table, predictions))
 
     def _tallied(
-        self, kept: list[pa.Table], batches: Iterator[Batch], labels: Any, decimals: int | None
-    ) -> tuple[Tally | None, int | None]:
+        self, batches: Iterator[Batch], labels: Any, decimals: int | None, metrics: Sequence[str] | None
+    ) -> Tally | None:
+        """The tally of all rows; None if confidences of 1 were taken for rounded, and later ones tell otherwise."""
         total: Tally | None = None
-        done = 0
-        rest = (Batch(table, 0.0) for table in kept)
-        for batch in (each for part in (rest, batches) for each in part):
-            if not batch.table.num_rows:
-                continue
-            predictions = self.predictions(batch.table, done, labels)
-            if decimals is not None and predictions.certain:
-                finest = decimals_of(predictions.confidence)
+        done, used = 0, False
+        for batch in _gathered(batches):
+            rows = self.predictions(batch.table, done, labels)
+            if decimals is not None:
+                finest = decimals_of(rows.confidence)
                 if finest is None or finest > decimals:
-                    return None, finest
-                predictions = predictions.rounded_at(decimals)
-            done += batch.table.num_rows
-            part = tally(predictions, by=self.by_values(batch.table, predictions))
+                    self._finest = finest
+                    if used:
+                        return None
+                    decimals = finest
+                if decimals is not None and rows.certain:
+                    rows, used = rows.rounded_at(decimals), True
+            done += len(rows)
+            by = self.by_values(batch.table, rows)
+            part = tally(rows, by=by) if metrics is None else assessable(rows, metrics, by)
             part = part if self.by is None else _renamed(part, self.by)
             try:
                 total = part if total is None else total + part
@@ -218,7 +226,7 @@ class _Reader:
             if total.slices is not None and len(total.slices) > _MOST_SLICES:
                 raise BadFile(f"{shown(self.name)}: more than {_MOST_SLICES:,} slices by '{shown(str(self.by))}'")
             self.progress(batch.share, done)
-        return total, decimals
+        return total
 
     def batches(self) -> Iterator[Batch]:
         """The batches of all files, the next one read while this one is used."""
@@ -228,13 +236,9 @@ class _Reader:
             missing = next((name for name in self.names if name not in source.schema.names), None)
             if missing is not None:
                 raise BadFile(f"{shown(source.name)}: it has no column '{shown(missing)}', which the first file has")
-            with ThreadPoolExecutor(1) as ahead:
-                batches = source.batches(self.names, self.columns.numbers())
-                coming = ahead.submit(next, batches, None)
-                while (batch := coming.result()) is not None:
-                    coming = ahead.submit(next, batches, None)
-                    done += batch.table.num_rows
-                    yield Batch(batch.table, (number + batch.share) / len(self.sources))
+            for batch in ahead(source.batches(self.names, self.columns.numbers())):
+                done += batch.table.num_rows
+                yield Batch(batch.table, (number + batch.share) / len(self.sources))
 
     # -- rows --------------------------------------------------------------------------------------------------------
 
@@ -333,17 +337,21 @@ class _Reader:
             count = len(lists[0]) if hasattr(kind, "value_type") else 2
         return None if min(found) >= 0 and max(found) < count else sorted(found)
 
-    def _decimals(self, tables: list[pa.Table]) -> int | None:
-        """How many decimals confidences are written with, by the rows at hand."""
-        finest = 0
-        done = 0
-        for table in tables:
-            found = decimals_of(self.predictions(table, done, self.labels).confidence)
-            done += table.num_rows
-            if found is None:
-                return None
-            finest = max(finest, found)
-        return finest
+
+def _gathered(batches: Iterator[Batch]) -> Iterator[Batch]:
+    """Batches put together until they hold enough rows for adding up tallies not to count."""
+    import pyarrow as pa
+
+    waiting: list[Any] = []
+    share = 0.0
+    for batch in batches:
+        waiting.append(batch.table)
+        share = batch.share
+        if sum(table.num_rows for table in waiting) >= _TOGETHER or sum(table.nbytes for table in waiting) >= _HEAVY:
+            yield Batch(pa.concat_tables(waiting, promote_options="permissive").combine_chunks(), share)
+            waiting = []
+    if waiting and sum(table.num_rows for table in waiting):
+        yield Batch(pa.concat_tables(waiting, promote_options="permissive").combine_chunks(), share)
 
 
 def _renamed(part: Tally, by: str) -> Tally:

@@ -22,9 +22,8 @@ def decimals_of(confidence: Any) -> int | None:
     >>> decimals_of(np.array([0.25, 0.125, 1.0])), decimals_of(np.array([1 / 3, 1.0]))
     (3, None)
     """
-    values = np.asarray(confidence, dtype=np.float64)
+    values = np.asarray(confidence[:: max(1, len(confidence) // _LOOKED_AT)], dtype=np.float64)
     values = values[(values > 0) & (values < 1)]
-    values = values[:: max(1, len(values) // _LOOKED_AT)]
     for decimals in range(1, _MOST + 1):
         scaled = values * 10.0**decimals
         if (np.abs(scaled - np.round(scaled)) < 1e-6).all():

@@ -6,15 +6,36 @@ import gzip
 import io
 import zlib
 from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from surefoot.errors import MissingPackage
 from surefoot.files.source import BadFile
 from surefoot.names import shown
 
+Item = TypeVar("Item")
+
 #: Bytes of the first piece, from which types are told, and of the others.
 _FIRST, _PIECE = 1 << 20, 1 << 25
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+
+
+def ahead(items: Iterator[Item]) -> Iterator[Item]:
+    """The same items, the next one made in another thread while this one is used."""
+    end = object()
+    with ThreadPoolExecutor(1) as maker:
+        coming: Any = maker.submit(next, items, end)
+        while (item := coming.result()) is not end:
+            coming = maker.submit(next, items, end)
+            yield item
+
+
+class Piece(NamedTuple):
+    """Some whole lines, good until the next but one are asked for; and the share of the file read so far."""
+
+    data: memoryview
+    share: float
+    has_quotes: bool
 
 
 class Pieces:
@@ -27,30 +48,32 @@ class Pieces:
 
     def first(self) -> bytes:
         """The first piece."""
-        return next(iter(self), (b"", 1.0))[0]
+        for piece in self:
+            return bytes(piece.data)
+        return b""
 
-    def __iter__(self) -> Iterator[tuple[bytes, float]]:
-        """Each piece, and the share of the file read so far."""
+    def __iter__(self) -> Iterator[Piece]:
         with self._open() as raw:
             stream = decompressed(self.name, raw)
-            rest, wanted = b"", _FIRST
+            # two buffers by turns: one is read while the other is filled; what is left over of a line moves on
+            buffers, turn, rest, wanted = [bytearray(_FIRST), bytearray()], 0, b"", _FIRST
             while True:
-                block = _read(self.name, stream, wanted)
-                piece = rest + block
-                if not block:
-                    if piece:
-                        yield piece, 1.0
-                    return
-                cut = _line_end(piece, self._quoted)
+                if len(buffers[turn]) < len(rest) + wanted:
+                    buffers[turn] = bytearray(len(rest) + wanted)
+                buffer, held = buffers[turn], len(rest)
+                buffer[:held] = rest
+                view = memoryview(buffer)
+                got = _fill(self.name, stream, view[held:])
+                held += got
+                cut = held if not got else _line_end(buffer, held, self._quoted)
+                rest = bytes(view[cut:held])
                 if cut:
-                    rest = piece[cut:]
-                    yield piece[:cut], self._share(raw)
-                else:
-                    rest = piece
+                    share = min(1.0, raw.tell() / self._size) if self._size else 0.0
+                    yield Piece(view[:cut], share, buffer.find(b'"', 0, cut) >= 0)
+                    turn = 1 - turn
+                if not got:
+                    return
                 wanted = _PIECE
-
-    def _share(self, raw: BinaryIO) -> float:
-        return min(1.0, raw.tell() / self._size) if self._size else 0.0
 
 
 class LiveLines(Pieces):
@@ -69,17 +92,17 @@ class LiveLines(Pieces):
             wanted = 1 if self._seen.lstrip().startswith(b"{") else 2
         return self._seen
 
-    def __iter__(self) -> Iterator[tuple[bytes, float]]:
+    def __iter__(self) -> Iterator[Piece]:
         rest = self.first()
         while True:
             cut = rest.rfind(b"\n") + 1
             if cut:
-                yield rest[:cut], 0.0
+                yield Piece(memoryview(rest)[:cut], 0.0, b'"' in rest[:cut])
                 rest = rest[cut:]
             block = self._stream.read1(_FIRST)  # type: ignore[attr-defined]
             if not block:
                 if rest:
-                    yield rest, 1.0
+                    yield Piece(memoryview(rest), 1.0, b'"' in rest)
                 return
             rest += block
 
@@ -131,21 +154,25 @@ class _Zstd(io.RawIOBase):
         return len(some)
 
 
-def _read(name: str, stream: BinaryIO, size: int) -> bytes:
+def _fill(name: str, stream: Any, view: memoryview) -> int:
+    """Read until the view is full, or nothing is left; how many bytes that were."""
+    done = 0
     try:
-        return stream.read(size)
+        while done < len(view) and (got := stream.readinto(view[done:])):
+            done += got
     except (EOFError, OSError, zlib.error) as error:
         raise BadFile(f"{shown(name)}: truncated or damaged compressed file ({shown(str(error))})") from error
+    return done
 
 
-def _line_end(piece: bytes, quoted: bool) -> int:
+def _line_end(buffer: bytearray, held: int, quoted: bool) -> int:
     """Where the last whole line ends; a line break within quotes ends none."""
-    cut = piece.rfind(b"\n") + 1
-    if not quoted or b'"' not in piece:
+    cut = buffer.rfind(b"\n", 0, held) + 1
+    if not quoted or buffer.find(b'"', 0, cut) < 0:
         return cut
-    quotes, at = piece.count(b'"', 0, cut), cut
+    quotes, at = buffer.count(b'"', 0, cut), cut
     while at and quotes % 2:
-        before = piece.rfind(b"\n", 0, at - 1) + 1
-        quotes -= piece.count(b'"', before, at)
+        before = buffer.rfind(b"\n", 0, at - 1) + 1
+        quotes -= buffer.count(b'"', before, at)
         at = before
     return at or cut

@@ -143,7 +143,7 @@ class Method(Section):
             Item("Rows", f"{counted(risk.n, 'row')}, {weights}.{taken}"),
             Item(
                 "Doubt",
-                f"1 − confidence, by logits, other classes or the difference.{least}",
+                f"1 − confidence, from logits or other classes if given.{least}",
             ),
             Item(
                 "Certain and rounded rows",
