@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from surefoot import metrics, synthetic
+    from surefoot import metrics, plots, synthetic
     from surefoot.assessment import Assessment, assess, assess_estimator
     from surefoot.comparison import Comparison, compare
     from surefoot.errors import (
@@ -97,7 +97,7 @@ _OFFERED = {
     "risk.test": "RiskResult risk_test",
 }
 _HOMES = {name: home for home, names in _OFFERED.items() for name in names.split()}
-_MODULES = ("metrics", "synthetic")
+_MODULES = ("metrics", "plots", "synthetic")
 
 
 def __getattr__(name: str) -> Any:

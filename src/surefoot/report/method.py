@@ -147,8 +147,8 @@ class Method(Section):
             ),
             Item(
                 "Certain and rounded rows",
-                f"{risk.certain:,} certain, {risk.rounded:,} rounded to 1. Certain rows are left out of CSR if right and "
-                "make it infinite if wrong; rounded ones get a doubt by convention.",
+                f"{risk.certain:,} certain, {risk.rounded:,} rounded to 1. Certain rows are left out of CSR if right "
+                "and make it infinite if wrong; rounded ones get a doubt by convention.",
             ),
             Item("p-value", _LAWS.get(risk.method, risk.method)),
             Item("Bounds and intervals", _INTERVALS),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot.bins import coverage
+from surefoot.curves import macro_curves
 from surefoot.names import shown
 from surefoot.report import charts
 from surefoot.report.numbers import (
@@ -19,7 +20,7 @@ from surefoot.report.tables import Body, Figure, Row, Table, cell, heads, rows
 from surefoot.report.terminal import area
 
 if TYPE_CHECKING:
-    from surefoot.assessment import Assessment
+    pass
 
 
 class Worth(Section):
@@ -42,7 +43,7 @@ class Worth(Section):
 
     def roc(self) -> Figure | None:
         a = self.a
-        found = macro_curves(a)
+        found = None if a.predictions is None else macro_curves(a.predictions)
         if found is None:
             return None
         grid, plain, weighted = found
@@ -159,33 +160,3 @@ class Worth(Section):
             self.markup(charts.coverage(found, alt)),
             behind,
         )
-
-
-def macro_curves(a: Assessment) -> tuple[list[float], list[float], list[float]] | None:
-    """ROC and cwROC on a grid of false alarms, averaged over the classes that have one; of two classes the second's."""
-    import warnings
-
-    from surefoot.metrics.ranking import cw_roc_curve, roc_curve
-
-    p = a.predictions
-    assert p is not None
-    assert p.labels is not None
-    chosen = p.labels[1:] if len(p.labels) == 2 else p.labels
-    if len(p) * len(chosen) > 5_000_000 or math.isnan(a.metrics.get("auc", math.nan)):
-        return None
-    grid = np.unique(np.concatenate([np.geomspace(1e-4, 1, 120), np.linspace(0, 1, 101)]))
-    sums = [np.zeros(len(grid)), np.zeros(len(grid))]
-    counted_classes = 0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for label in chosen:
-            curves = [f(p, label=label) for f in (roc_curve, cw_roc_curve)]
-            if any(math.isnan(one.auc) for one in curves):
-                continue
-            counted_classes += 1
-            for total, one in zip(sums, curves, strict=True):
-                total += np.interp(grid, one.fpr, one.tpr)
-    if not counted_classes:
-        return None
-    plain, weighted = (total / counted_classes for total in sums)
-    return grid.tolist(), plain.tolist(), weighted.tolist()
