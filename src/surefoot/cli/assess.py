@@ -113,7 +113,8 @@ def assessed(reading: Reading, level: float, by: str | None, metrics: Any = None
     from surefoot.assessment import assess
 
     found = assess(reading.held, level=level, by=reading.by, metrics=metrics)
-    name = "standard input" if reading.name == "-" else Path(reading.name).name or reading.name
+    name = "standard input" if reading.name == "-" else reading.name
+    name = Path(name).name if Path(name).is_file() else name
     return replace(found, source=name, columns=reading.said, by=by if by is not None else found.by)
 
 

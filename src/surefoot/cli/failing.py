@@ -8,6 +8,11 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from surefoot.names import shown
+
+#: Characters of a message: what came from outside may be of any length.
+_MOST = 600
+
 
 class Failed(Exception):
     """The command has said what is wrong, and ends with this status."""
@@ -21,7 +26,7 @@ def told(message: str, status: int) -> int:
     """Say what is wrong."""
     in_colour = sys.stderr.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
     word = "\x1b[1;31merror:\x1b[0m" if in_colour else "error:"
-    print(f"{word} {' '.join(message.split())}", file=sys.stderr)
+    print(f"{word} {shown(' '.join(message.split()), _MOST)}", file=sys.stderr)
     return status
 
 

@@ -27,7 +27,8 @@ class ParquetFile:
 
         self.name = name
         try:
-            self._file = pq.ParquetFile(data)
+            # read ahead by us, a batch at a time: Arrow would hold a whole file
+            self._file = pq.ParquetFile(data, pre_buffer=False)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
             raise BadFile(f"{shown(name)}: {_damage(error)}; nothing was read") from error
         self.schema = self._file.schema_arrow

@@ -126,8 +126,9 @@ def _block(size: int) -> int:
 
 
 def _line_of(piece: bytes, text: str) -> int:
-    at = piece.find(text.encode())
-    return piece.count(b"\n", 0, max(0, at))
+    """The number of the first line that says just this."""
+    lines = [line.rstrip(b"\r") for line in piece.split(b"\n")]
+    return lines.index(text.encode()) if text.encode() in lines else 0
 
 
 def _reads_as(value: str, kind: Any) -> bool:

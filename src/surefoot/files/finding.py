@@ -61,8 +61,8 @@ class Columns:
         roles = (self.confidence, self.doubt, self.probabilities, self.logits, self.weight)
         return [name for role in roles for name in _each(role)]
 
-    def said(self, classes: int | None = None) -> str:
-        """What was taken, in words."""
+    def said(self, classes: int | None = None, second: object = "the second label") -> str:
+        """What was taken, in words; ``second`` is the label whose probability a single column holds."""
         words = []
         for role, column in vars(self).items():
             if column is None:
@@ -72,7 +72,7 @@ class Columns:
             elif role in ("probabilities", "logits") and classes:
                 words.append(f"{role}: {shown(column)} ({classes})")
             elif role == "probabilities":
-                words.append(f"probability of the second label: {shown(column)}")
+                words.append(f"probability of {shown(second, 24)}: {shown(column)}")
             else:
                 words.append(f"{role}: {shown(column)}")
         if (self.probabilities or self.logits) and not self.predicted:

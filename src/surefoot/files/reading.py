@@ -18,7 +18,7 @@ from surefoot.files.opening import open_data, open_live
 from surefoot.files.rounding import decimals_of
 from surefoot.files.source import BadFile, Batch, Source
 from surefoot.files.streams import ahead
-from surefoot.names import shown
+from surefoot.names import shown, value_shown
 from surefoot.predictions import Predictions
 from surefoot.predictions.columns import as_array
 from surefoot.predictions.labels import as_labels, labels_in_names
@@ -48,19 +48,18 @@ class Reading:
     columns: Columns | None
     #: The value each row is sliced by, where rows are held.
     by: Any = None
+    #: Whether a single column holds the probability of the second label.
+    is_second: bool = False
 
     @property
     def said(self) -> str:
         """Which columns were taken for what."""
         if self.columns is None:
             return ""
-        classes = self.held.labels if self.columns.probabilities or self.columns.logits else None
-        return self.columns.said(None if classes is None or self._is_second else len(classes))
-
-    @property
-    def _is_second(self) -> bool:
-        probabilities = getattr(self.held, "probabilities", None)
-        return probabilities is not None and probabilities.ndim == 1
+        labels = self.held.labels if self.columns.probabilities or self.columns.logits else None
+        if labels is None:
+            return self.columns.said()
+        return self.columns.said(None, labels[1]) if self.is_second else self.columns.said(len(labels))
 
 
 def load(path: str | os.PathLike[str], **columns: Any) -> Predictions:
@@ -184,7 +183,7 @@ class _Reader:
         while (total := self._tallied(pieces, labels, decimals, metrics)) is None:
             # confidences that looked rounded were not, or not so much: once more, knowing it
             decimals, pieces = self._finest, self.batches()
-        return Reading(self.name, total, self.columns)
+        return Reading(self.name, total, self.columns, is_second=self._is_second())
 
     def _held(self, tables: list[pa.Table]) -> Reading:
         import pyarrow as pa
@@ -196,7 +195,8 @@ class _Reader:
         if self.is_text and predictions.certain and self.floor is None:
             decimals = decimals_of(predictions.confidence)
             predictions = predictions if decimals is None else predictions.rounded_at(decimals)
-        return Reading(self.name, predictions, self.columns, self.by_values(table, predictions))
+        by = self.by_values(table, predictions)
+        return Reading(self.name, predictions, self.columns, by, self._is_second())
 
     def _tallied(
         self, batches: Iterator[Batch], labels: Any, decimals: int | None, metrics: Sequence[str] | None
@@ -255,9 +255,30 @@ class _Reader:
             claim = {"confidence": held.get("confidence"), "doubt": held.get("doubt")}
             if roles.correct is not None:
                 return Predictions.from_correct(held["correct"], **claim, **common)
+            if self.is_text:
+                self._check_kinds(held["truth"], held["predicted"], start)
             return Predictions.from_labels(held["truth"], held["predicted"], **claim, **common)
+        except BadFile:
+            raise
         except InvalidPredictions as error:
             raise self._located(str(error), start) from error
+
+    def _check_kinds(self, truth: Any, predicted: Any, start: int) -> None:
+        """In a text file one odd value makes a column of numbers one of strings: name it."""
+        import pyarrow.types as kinds
+
+        for role, column, other in (("truth", truth, predicted), ("predicted", predicted, truth)):
+            if kinds.is_string(column.type) and kinds.is_integer(other.type):
+                values = column.to_pylist()
+                row = next(
+                    (i for i, v in enumerate(values) if v is not None and not v.strip().lstrip("-").isdigit()), None
+                )
+                if row is not None:
+                    names = shown(getattr(self.columns, role)), value_shown(values[row])
+                    raise BadFile(
+                        f"{self._where(start + row)}: {names[0]} is {names[1]}, but the other labels are whole numbers; "
+                        "labels are of one kind"
+                    )
 
     def _scores(self, table: pa.Table, role: str, truth: Any, labels: Any) -> tuple[Any, Any]:
         """Probabilities or logits as a table, and the labels that their columns are named after, if they are."""
@@ -325,6 +346,10 @@ class _Reader:
         if all(isinstance(label, int) and not isinstance(label, bool) for label in found):
             return None if pa.types.is_floating(self._score_type()) and found <= {0, 1} else self._whole_labels(found)
         return sorted(found)
+
+    def _is_second(self) -> bool:
+        scores = self.columns.probabilities or self.columns.logits
+        return isinstance(scores, str) and not hasattr(self._score_type(), "value_type")
 
     def _score_type(self) -> Any:
         return self.sources[0].schema.field(str(self.columns.probabilities or self.columns.logits)).type
