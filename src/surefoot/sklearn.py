@@ -1,8 +1,9 @@
 """Scorers for scikit-learn: every metric, usable in ``cross_validate`` and ``GridSearchCV``.
 
 ``SCORERS["cw_accuracy"]`` and its like take a fitted classifier with ``predict_proba``. As scikit-learn wants it,
-larger is better: a metric of which smaller values are better comes negated, and one that should be near its ideal as the
-negative distance from it, so that a CSR of 1 scores 0. ``scorer.set_score_request(sample_weight=True)`` routes weights.
+larger is better: a metric of which smaller values are better comes negated, and one that should be near its ideal as
+the negative distance from it, so that a CSR of 1 scores 0. ``scorer.set_score_request(sample_weight=True)`` routes
+weights.
 """
 
 from __future__ import annotations

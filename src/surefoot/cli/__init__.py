@@ -62,6 +62,6 @@ def run(arguments: list[str]) -> int:
         if type(error).__name__ == "Abort":
             return 130
         if hasattr(error, "format_message"):
-            return told(f"{error.format_message()}", 2)
+            return told(error.format_message().removeprefix("Invalid value: "), 2)
         raise
     return result if isinstance(result, int) else 0

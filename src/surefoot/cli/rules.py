@@ -57,7 +57,7 @@ class Rule:
         value = float(getattr(a.risk, self.name)) if self.name in _RISK else a.metrics.get(self.name, math.nan)
         if math.isnan(value):
             why = a.reasons.get(self.name, "not defined on these rows")
-            return f"{self.text} ({self.name} cannot be known: {why})"
+            return f"{self.text} ({self.name} cannot be known: {why.rstrip('.')})"
         return f"{self.text} ({self.name} is {value:.4g})" if _OPERATORS[self.sign](value, self.number) else ""
 
 

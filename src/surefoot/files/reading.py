@@ -270,14 +270,13 @@ class _Reader:
         for role, column, other in (("truth", truth, predicted), ("predicted", predicted, truth)):
             if kinds.is_string(column.type) and kinds.is_integer(other.type):
                 values = column.to_pylist()
-                row = next(
-                    (i for i, v in enumerate(values) if v is not None and not v.strip().lstrip("-").isdigit()), None
-                )
+                odd = (i for i, v in enumerate(values) if v is not None and not v.strip().lstrip("-").isdigit())
+                row = next(odd, None)
                 if row is not None:
                     names = shown(getattr(self.columns, role)), value_shown(values[row])
                     raise BadFile(
-                        f"{self._where(start + row)}: {names[0]} is {names[1]}, but the other labels are whole numbers; "
-                        "labels are of one kind"
+                        f"{self._where(start + row)}: {names[0]} is {names[1]}, but the other labels are whole "
+                        "numbers; labels are of one kind"
                     )
 
     def _scores(self, table: pa.Table, role: str, truth: Any, labels: Any) -> tuple[Any, Any]:

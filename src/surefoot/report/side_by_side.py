@@ -110,8 +110,9 @@ def difference(c: Comparison, other: str, key: str) -> str:
         value = "—" if math.isnan(found.value) else f"{'+' if found.value >= 0 else ''}{significant(found.value)}"
         if math.isnan(found.pvalue):
             return value
-        least = "<=" if found.pvalue <= 1.5 / (found.flips + 1) else "="
-        return f"{value:<10} p {least} {pvalue(found.pvalue)} ({found.flips:,} sign flips)"
+        told = pvalue(found.pvalue)
+        sign = "" if told.startswith(">") else "<= " if found.pvalue <= 1.5 / (found.flips + 1) else "= "
+        return f"{value:<10} p {sign}{told} ({found.flips:,} sign flips)"
     interval = c.values.get(other, {}).get(key)
     if interval is None or math.isnan(interval.value):
         return ""
