@@ -26,7 +26,8 @@ class ArrayFile:
 
         self.name = name
         try:
-            with np.load(data, allow_pickle=False) as archive:
+            with open(data, "rb") if isinstance(data, str) else data as raw:
+                archive = np.load(raw, allow_pickle=False)
                 arrays = {key: archive[key] for key in archive.files}
         except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
             why = shown(str(error).splitlines()[0])

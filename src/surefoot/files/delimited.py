@@ -35,8 +35,20 @@ class DelimitedFile:
             )
         self._head = self._parse(first, None, (), 0, header=True, quotes=b'"' in first)
         self.schema = self._head.schema
+        self._check_text()
         if not self._head.num_rows:
             raise BadFile(f"{shown(name)}: a header and no rows; there is nothing to assess")
+
+    def _check_text(self) -> None:
+        """Bytes that are no text in UTF-8 make a column of bytes: name the first."""
+        import pyarrow.types as kinds
+
+        for name in self.schema.names:
+            if kinds.is_binary(self.schema.field(name).type):
+                for row, value in enumerate(self._head.column(name).to_pylist()):
+                    if value is not None and value.decode("utf-8", "replace").encode() != value:
+                        where = f"{shown(self.name)}, row {row + 1:,}"
+                        raise BadFile(f"{where}: {shown(name)} is {value_shown(value)}, which is no text in UTF-8")
 
     def head(self) -> pa.Table:
         return self._head

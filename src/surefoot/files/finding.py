@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from surefoot.errors import InvalidPredictions
 from surefoot.files.source import BadFile
 from surefoot.names import shown
 
@@ -32,7 +33,7 @@ _PREFIX = re.compile(r"^((?:p|prob|proba|probs|probability|probabilities|softmax
 _MOST_LABELS = 1000
 
 
-class Ambiguous(Exception):
+class Ambiguous(InvalidPredictions):
     """More than one reading is possible; the user has to say which."""
 
 
@@ -147,7 +148,7 @@ class _Finder:
         families: dict[str, list[str]] = {}
         for column in self._free():
             match = _PREFIX.match(column)
-            if match and self._is_float(column) and plain(column) not in _SINGLES.split():
+            if match and self._is_float(column):
                 families.setdefault(match[1], []).append(column)
         whole = [family for family in families.values() if len(family) >= 2 and self._adds_up(family)]
         if len(whole) > 1:
@@ -293,7 +294,7 @@ class _Finder:
 
     def _adds_up(self, family: list[str]) -> bool:
         rows = zip(*(self.head.column(c).to_pylist() for c in family), strict=True)
-        return all(None in row or abs(sum(row) - 1) < 0.02 for row in rows)
+        return any(None not in row and abs(sum(row) - 1) < 0.02 for row in rows)
 
     def _there(self) -> str:
         listed = ", ".join(f"'{shown(c)}'" for c in self.columns[:8])

@@ -188,7 +188,7 @@ def _tally(name: str, path: Path | None, open_it: Callable[[], Any]) -> Tally:
             kept.flush()
             return Tally.load(kept.name)
     except (InvalidTally, OSError) as error:
-        raise BadFile(shown(str(error))) from error
+        raise BadFile(shown(error, 300)) from error
 
 
 def _whole(name: str, open_it: Callable[[], Any]) -> bytes:

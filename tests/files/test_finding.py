@@ -1,0 +1,78 @@
+# ruff: noqa: E501 (the table of cases is wide)
+"""Columns are found where one reading is possible, and asked for where more are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from surefoot.files.finding import Ambiguous, Columns, find_columns
+
+
+def found(columns: dict[str, Any], **given: Any) -> Columns:
+    return find_columns("f.csv", pa.table(columns), given)
+
+
+LABELS, OTHERS = [0, 1, 1, 0], [0, 1, 0, 0]
+SURE = [0.9, 0.8, 0.7, 0.6]
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ({"y_true": LABELS, "y_pred": OTHERS, "conf": SURE}, Columns("y_true", "y_pred", "conf")),
+        ({"Label": LABELS, "Prediction": OTHERS, "Confidence": SURE}, Columns("Label", "Prediction", "Confidence")),
+        ({"is_correct": [True] * 4, "confidence": SURE}, Columns(correct="is_correct", confidence="confidence")),
+        ({"acc": [1.0, 0.0, 1.0, 1.0], "confidence": SURE}, Columns(correct="acc", confidence="confidence")),
+        ({"label": LABELS, "probs": [[0.1, 0.9]] * 4}, Columns("label", probabilities="probs")),
+        ({"label": LABELS, "logits": [[0.1, 0.9]] * 4}, Columns("label", logits="logits")),
+        ({"y": LABELS, "p_0": SURE, "p_1": [0.1, 0.2, 0.3, 0.4]}, Columns("y", probabilities=("p_0", "p_1"))),
+        ({"y": LABELS, "y_score": SURE}, Columns("y", probabilities="y_score")),
+        ({"truth": LABELS, "label": OTHERS, "predicted": OTHERS, "confidence": SURE}, Columns("truth", "predicted", "confidence")),
+        ({"truth": LABELS, "predicted": OTHERS, "doubt": SURE, "weight": SURE}, Columns("truth", "predicted", doubt="doubt", weight="weight")),
+        # a column of P(1) goes below one half where 0 is predicted; one of confidence never does
+        ({"label": LABELS, "prediction": [1, 1, 0, 0], "probability": [0.9, 0.8, 0.3, 0.2]}, Columns("label", "prediction", probabilities="probability")),
+        ({"label": LABELS, "prediction": [1, 1, 0, 0], "probability": SURE}, Columns("label", "prediction", "probability")),
+        # no name says truth, but one column only holds the labels that are predicted
+        ({"id": [7, 8, 9, 10], "year": [2014, 2015, 2014, 2015], "employed": LABELS, "prediction": [1, 1, 0, 0], "predicted_probability": [0.9, 0.8, 0.3, 0.2]},
+         Columns("employed", "prediction", probabilities="predicted_probability")),
+    ],
+)  # fmt: skip
+def test_names_that_say_it(columns: dict[str, Any], expected: Columns) -> None:
+    assert found(columns) == expected
+
+
+@pytest.mark.parametrize(
+    ("columns", "asked"),
+    [
+        ({"label": LABELS, "target": LABELS, "pred": OTHERS, "confidence": SURE}, "truth could be 'label' or 'target'"),
+        ({"a": LABELS, "b": LABELS}, "no column is called like a confidence"),
+        ({"x": ["u", "v", "u", "v"], "confidence": SURE}, "no column is called like what was predicted"),
+        ({"probs": [[0.1, 0.9]] * 4}, "no column is called like the truth"),
+        ({"y": LABELS, "probs": [[0.1, 0.9]] * 4, "softmax": [[0.1, 0.9]] * 4}, "probabilities could be"),
+        ({"label": LABELS, "prediction": [1, 1, 0, 0], "score": [0.9, 0.4, 0.7, 0.2]}, "say --confidence or --prob"),
+        ({"a": LABELS, "b": LABELS, "pred": [0, 1, 0, 1], "confidence": SURE}, "truth could be 'a' or 'b'"),
+    ],
+)
+def test_what_is_ambiguous_is_asked_for(columns: dict[str, Any], asked: str) -> None:
+    with pytest.raises(Ambiguous) as caught:
+        found(columns)
+    assert asked in str(caught.value)
+
+
+def test_what_the_user_says_stands_first() -> None:
+    columns = {"label": LABELS, "target": OTHERS, "pred": OTHERS, "confidence": SURE, "p": SURE}
+    assert found(columns, truth="target") == Columns("target", "pred", "confidence")
+    assert found(columns, truth="label", probabilities="p") == Columns("label", "pred", probabilities="p")
+    with pytest.raises(Ambiguous, match="there is no column 'nope' for truth; there is 'label'"):
+        found(columns, truth="nope")
+
+
+def test_what_was_taken_is_said() -> None:
+    assert (
+        Columns("label", probabilities="probs").said(10)
+        == "truth: label, probabilities: probs (10), largest is predicted"
+    )
+    assert Columns("y", probabilities="p").said(None, 1) == "truth: y, probability of 1: p, largest is predicted"

@@ -1,0 +1,258 @@
+"""Every format holds the same rows, and gives the same predictions."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+import zstandard
+
+import surefoot as sf
+from surefoot.files import reading
+from surefoot.files.rounding import decimals_of
+
+WRITERS: dict[str, Callable[[pa.Table, str, Path], object]] = {
+    "a.csv": lambda t, s, p: p.write_text(s),
+    "crlf.csv": lambda t, s, p: p.write_bytes(s.replace("\n", "\r\n").encode()),
+    "bom.csv": lambda t, s, p: p.write_bytes(b"\xef\xbb\xbf" + s.encode()),
+    "last line open.csv": lambda t, s, p: p.write_text(s.rstrip("\n")),
+    "a.tsv": lambda t, s, p: p.write_text(s.replace(",", "\t")),
+    "a.csv.gz": lambda t, s, p: p.write_bytes(gzip.compress(s.encode())),
+    "two members.csv.gz": lambda t, s, p: p.write_bytes(
+        gzip.compress(s[:99].encode()) + gzip.compress(s[99:].encode())
+    ),
+    "a.csv.zst": lambda t, s, p: p.write_bytes(zstandard.compress(s.encode())),
+    "two frames.csv.zst": lambda t, s, p: p.write_bytes(
+        zstandard.compress(s[:99].encode()) + zstandard.compress(s[99:].encode())
+    ),
+    "a.parquet": lambda t, s, p: pq.write_table(t, p),
+    "small groups.parquet": lambda t, s, p: pq.write_table(t, p, row_group_size=37),
+    "a.feather": lambda t, s, p: pa.feather.write_feather(t, str(p)),
+    "a.arrow": lambda t, s, p: pa.feather.write_feather(t, str(p), compression="uncompressed"),
+    "a.jsonl": lambda t, s, p: p.write_text("".join(json.dumps(row) + "\n" for row in t.to_pylist())),
+    "a.npz": lambda t, s, p: np.savez(p, **{name: np.array(t.column(name).to_pylist()) for name in t.column_names}),
+}
+
+
+def as_they_are(rows: pa.Table) -> sf.Predictions:
+    columns = [np.array(rows.column(name).to_pylist()) for name in ("label", "pred", "confidence")]
+    return sf.Predictions.from_labels(*columns)
+
+
+def same(one: sf.Predictions, other: sf.Predictions) -> None:
+    for name in ("truth", "predicted", "confidence", "correct", "doubt", "weight"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+
+
+@pytest.mark.parametrize("name", list(WRITERS))
+def test_every_format_gives_the_same_predictions(name: str, rows: pa.Table, text: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    WRITERS[name](rows, text, path)
+    same(sf.load(path), as_they_are(rows))
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet", "a.jsonl", "a.csv.gz", "a.csv.zst", "a.feather", "a.npz"])
+def test_standard_input_is_known_by_its_first_bytes(
+    name: str, rows: pa.Table, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    WRITERS[name](rows, text, tmp_path / name)
+    content = (tmp_path / name).read_bytes()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content))))
+    same(sf.load("-"), as_they_are(rows))
+
+
+def test_folders_and_globs_are_one_data_set_in_the_order_of_names(rows: pa.Table, tmp_path: Path) -> None:
+    (tmp_path / "all" / "deeper").mkdir(parents=True)
+    pq.write_table(rows.slice(0, 100), tmp_path / "all" / "1.parquet")
+    pq.write_table(rows.slice(100, 150), tmp_path / "all" / "2.parquet")
+    pq.write_table(rows.slice(250), tmp_path / "all" / "deeper" / "3.parquet")
+    (tmp_path / "all" / "_SUCCESS").write_text("")
+    same(sf.load(tmp_path / "all"), as_they_are(rows))
+    same(sf.load(str(tmp_path / "all" / "*.parquet")), as_they_are(rows.slice(0, 250)))
+
+
+def test_a_quoted_line_break_ends_no_row(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('note,truth,predicted,confidence\n"two\nlines, ""quoted""",1,1,0.9\nplain,0,1,0.6\n')
+    assert sf.load(path).correct.tolist() == [True, False]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet", "a.jsonl", "a.csv.zst"])
+@pytest.mark.parametrize("by", [None, "region", "predicted", "truth"])
+def test_what_is_too_large_for_memory_is_tallied_to_the_same_totals(
+    name: str, by: str | None, rows: pa.Table, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / name
+    WRITERS[name](rows, text, path)
+    whole = reading.read(str(path), {}, by=by)
+    monkeypatch.setattr(reading, "MOST_ROWS", 100)
+    monkeypatch.setattr(reading, "_TOGETHER", 130)
+    if name == "a.parquet":
+        pq.write_table(rows, path, row_group_size=60)
+    streamed = reading.read(str(path), {}, by=by)
+    assert isinstance(whole.held, sf.Predictions)
+    assert isinstance(streamed.held, sf.Tally)
+    one, other = sf.assess(whole.held, by=whole.by), sf.assess(streamed.held)
+    for metric, value in other.metrics.items():
+        assert one[metric] == pytest.approx(value, rel=1e-12), metric
+    assert one.risk.pvalue == pytest.approx(other.risk.pvalue, rel=1e-9)
+    assert [part.value for part in one.slices] == [part.value for part in other.slices]
+    for part, twin in zip(one.slices, other.slices, strict=True):
+        assert part.risk.csr == pytest.approx(twin.risk.csr, rel=1e-12)
+    assert other.by == by
+
+
+def test_a_large_file_of_probabilities_knows_labels_that_no_batch_holds_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(1)
+    p = rng.dirichlet(np.ones(3), 300)
+    truth = np.sort(np.array(["ape", "bee", "cat"])[[rng.choice(3, p=row) for row in p]])
+    table = pa.table({"label": truth, "probs": pa.FixedSizeListArray.from_arrays(pa.array(p.ravel()), 3)})
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=50)
+    monkeypatch.setattr(reading, "MOST_ROWS", 60)
+    monkeypatch.setattr(reading, "_TOGETHER", 60)
+    held = reading.read(str(tmp_path / "a.parquet"), {}).held
+    expected = sf.assess(sf.Predictions.from_probabilities(truth, p))
+    assert isinstance(held, sf.Tally)
+    found = sf.assess(held)
+    assert found["cw_f1"] == pytest.approx(expected["cw_f1"], rel=1e-12)
+    assert found["auc"] == pytest.approx(expected["auc"], abs=found.bounds.get("auc", 0) + 1e-12)
+
+
+# -- numbers that are words or rounded -------------------------------------------------------------------------------
+
+
+def test_confidences_as_a_model_says_them(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    said = ["85%", 0.85, "0.85", "100 %", 1]
+    path.write_text("".join(json.dumps({"correct": True, "confidence": c, "doc": {"x": 1}}) + "\n" for c in said))
+    p = sf.load(path)
+    assert p.confidence.tolist() == [0.85, 0.85, 0.85, 1.0, 1.0]
+    assert p.rounded == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("high", "a word and not a number"),
+        ("85", "write it with %"),
+        (None, "missing"),
+        ([0.5], "confidence"),
+        (True, "number"),
+    ],
+)
+def test_what_is_no_number_is_refused_with_the_reason(said: object, why: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    rows = [{"correct": True, "confidence": "90%"}, {"correct": True, "confidence": said}]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(sf.InvalidPredictions, match=r"a\.jsonl") as caught:
+        sf.load(path)
+    assert why in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("others", "expected"), [("0.875", 8e-3), ("0.8751", 8e-4), ("0.87", 5e-3), ("0.8", 5e-2), ("0.123456789", 8e-9)]
+)
+def test_a_one_among_rounded_numbers_was_rounded_too(others: str, expected: float, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"correct,confidence\n1,{others}\n0,1.0\n1,1\n")
+    p = sf.load(path)
+    assert (p.rounded, p.certain) == (2, 0)
+    assert p.doubt.tolist()[1:] == pytest.approx([expected, expected])
+
+
+def test_a_one_among_full_numbers_is_a_claim(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"correct,confidence\n1,{2 / 3!r}\n1,1.0\n")
+    p = sf.load(path)
+    assert (p.rounded, p.certain) == (0, 1)
+
+
+def test_a_large_file_whose_later_rows_are_not_rounded_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.csv"
+    rows = ["1,1.0", "1,0.75"] * 100 + [f"1,{2 / 3!r}"] * 100
+    path.write_text("correct,confidence\n" + "\n".join(rows) + "\n")
+    monkeypatch.setattr("surefoot.files.streams._FIRST", 300)
+    monkeypatch.setattr("surefoot.files.streams._PIECE", 300)
+    monkeypatch.setattr(reading, "MOST_ROWS", 50)
+    monkeypatch.setattr(reading, "_TOGETHER", 50)
+    tally = reading.read(str(path), {}).held
+    assert isinstance(tally, sf.Tally)
+    assert sf.assess(tally).risk.certain == 100
+
+
+def test_decimals() -> None:
+    assert decimals_of(np.array([0.5, 1.0])) == 1
+    assert decimals_of(np.array([1.0, 0.0])) is None
+    assert decimals_of(np.random.default_rng(0).random(100)) is None
+
+
+# -- evaluation logs -------------------------------------------------------------------------------------------------
+
+
+def sample(target: object, logs: list[float], **more: object) -> str:
+    texts = [[str(x), "False"] for x in logs]
+    return json.dumps({"doc_id": 0, "target": target, "filtered_resps": texts, "doc": {}, **more}) + "\n"
+
+
+def test_the_logs_of_the_harness(tmp_path: Path) -> None:
+    path = tmp_path / "samples_arc_easy_2024-10-11T12-00-00.000000.jsonl"
+    lines = [
+        sample("1", [-3.0, -1.0, -2.0]),  # 1 is the largest, and right
+        sample(0, [-3.0, -1.0]),  # two choices, wrong
+        sample(" B", [-1.0, -2.0], doc={"choices": {"text": ["A thing", "B"], "label": ["A", "B"]}}),
+        sample("A", [-1.0, -60.0]),
+        sample("free text", [-1.0, -2.0], acc=1.0),
+    ]
+    path.write_text("".join(lines))
+    p = sf.load(path)
+    assert p.correct.tolist() == [True, False, False, True, True]
+    weights = np.exp([-3.0, -1.0, -2.0])
+    assert p.confidence[0] == pytest.approx(weights[1] / weights.sum(), rel=1e-12)
+    assert p.doubt[3] == pytest.approx(np.exp(-59.0), rel=1e-12)
+    assert reading.read(str(path), {}, by="task").by.tolist() == ["arc_easy"] * 5
+
+
+def test_a_document_counts_once_though_two_filters_scored_it(tmp_path: Path) -> None:
+    path = tmp_path / "samples_x.jsonl"
+    path.write_text(sample(0, [-1.0, -2.0], filter="strict") + sample(0, [-1.0, -2.0], filter="flexible"))
+    assert len(sf.load(path)) == 1
+
+
+def test_generated_answers_say_no_confidence(tmp_path: Path) -> None:
+    path = tmp_path / "samples_gsm8k.jsonl"
+    line = {"doc_id": 0, "target": "4", "filtered_resps": ["four"], "doc": {}}
+    path.write_text(json.dumps(line) + "\n")
+    with pytest.raises(sf.InvalidPredictions, match=r"row 1: filtered_resps .* not the log-likelihoods"):
+        sf.load(path)
+
+
+# -- logits ----------------------------------------------------------------------------------------------------------
+
+
+def test_logits_keep_their_digits(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", logits=np.array([[40.0, 0.0], [0.0, 1.0]]), y_true=np.array([0, 0]))
+    p = sf.load(tmp_path / "a.npz")
+    assert p.doubt[0] == pytest.approx(np.exp(-40.0), rel=1e-12)
+
+
+def test_what_load_takes(rows: pa.Table, tmp_path: Path) -> None:
+    pq.write_table(rows, tmp_path / "a.parquet")
+    with pytest.raises(TypeError, match="unexpected argument 'thruth'"):
+        sf.load(tmp_path / "a.parquet", thruth="label")
+    assert sf.load(tmp_path / "a.parquet", floor=0.1).confidence.max() == pytest.approx(0.9)
+    sf.tally(sf.load(tmp_path / "a.parquet")).save(tmp_path / "a.tally")
+    with pytest.raises(sf.InvalidPredictions, match=r"Tally\.load"):
+        sf.load(tmp_path / "a.tally")
