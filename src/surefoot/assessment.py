@@ -28,7 +28,7 @@ from surefoot.risk.counts import Counts, counts_of
 from surefoot.risk.intervals import Interval, value_intervals
 from surefoot.risk.planning import typical_range
 from surefoot.risk.test import TERMS, RiskResult
-from surefoot.slices import Slice, Verdict, both_sides, slices_of, verdict_of
+from surefoot.slices import Slice, Verdict, both_sides, in_rows, slices_of, verdict_of
 from surefoot.tallies import Label, Tally
 from surefoot.tallying import (
     ALWAYS,
@@ -245,7 +245,7 @@ def assess(
     predictions = _as_predictions(x, probabilities, columns)
     if isinstance(predictions, FramePredictions):
         return _assess_tally(tally(predictions, by=by), level, None)
-    name = None if by is None else by if isinstance(by, str) else str(getattr(by, "name", None) or "slice")
+    name = None if by is None else by if isinstance(by, str) else _called(by)
     if isinstance(by, str) and by not in ("predicted", "truth") and is_frame(x):
         by = frame_column(x, by)
     held, slow = _affordable(predictions)
@@ -255,6 +255,12 @@ def assess(
     values = None if by is None else slicing_column(predictions, by)
     parts = [] if values is None else _parts(predictions, values, chosen)
     return _assessed(whole, chosen, reasons, level, name, parts, predictions.labels, predictions, values)
+
+
+def _called(by: Any) -> str:
+    """The name of a column of values; one called like the labels is not them."""
+    name = str(getattr(by, "name", None) or "slice")
+    return f"column {name}" if name in ("predicted", "truth") else name
 
 
 def _affordable(predictions: Predictions) -> tuple[dict[str, Metric], dict[str, str]]:
@@ -401,8 +407,8 @@ def _assessed(
         metrics={name: float(noted.value) for name, noted in values.items()},
         reasons={**{name: noted.note for name, noted in values.items() if noted.note}, **reasons},
         bounds={name: bound for name, metric in chosen.items() if (bound := metric.bound(whole))},
-        stated=whole[DOUBT],
-        seen=whole[WRONG],
+        stated=whole[DOUBT] * in_rows(whole),
+        seen=whole[WRONG] * in_rows(whole),
         bands=_bands(whole),
         by=by,
         slices=slices_of(parts, chosen, level, descriptive=by == "truth"),
@@ -454,7 +460,7 @@ def _bands(t: Tally) -> tuple[Band, ...]:
         return ()
     table = t.table(DOUBT_BANDS)
     edges = (0.0, *DOUBT_BANDS.edges, 1.0)
-    rows, stated, seen = (table.totals[term.name].value for term in (BAND_WEIGHT, BAND_DOUBT, BAND_WRONG))
+    rows, stated, seen = (table.totals[term.name].value * in_rows(t) for term in (BAND_WEIGHT, BAND_DOUBT, BAND_WRONG))
     return tuple(
         Band(edges[code], edges[code + 1], float(rows[i]), float(stated[i]), float(seen[i]))
         for i, code in enumerate(table.codes)

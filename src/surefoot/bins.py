@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -78,7 +79,12 @@ def near_certainty(t: Tally, *, intervals: bool = True) -> tuple[Bin, ...]:
     codes, where = np.unique(place, return_inverse=True)
     columns = (counts.rows, counts.rows * counts.doubt, counts.wrong)
     rows, stated, seen = (np.bincount(where, column).astype(np.float64) for column in columns)
-    pairs = [(10.0 ** (-(code + 1) / _PER_DECADE), 10.0 ** (-code / _PER_DECADE)) for code in codes.tolist()]
+    least = np.full(len(codes), np.inf)
+    np.minimum.at(least, where, counts.doubt)
+    pairs = [
+        (min(10.0 ** (-(code + 1) / _PER_DECADE), float(least[i])), 10.0 ** (-code / _PER_DECADE))
+        for i, code in enumerate(codes.tolist())
+    ]
     return _bins(pairs, rows, stated, seen, intervals=intervals)
 
 
@@ -101,6 +107,8 @@ class Concentration:
     rows: Floats
     share: Floats
     csr: float
+    #: All rows with doubt, over which CSR is the mean.
+    n: float
 
     @property
     def mistakes(self) -> int:
@@ -108,44 +116,53 @@ class Concentration:
 
     def of(self, rows: float) -> float:
         """The share that so many rows carry."""
-        return float(np.interp(rows, np.append(0.0, self.rows), np.append(0.0, self.share)))
+        return min(1.0, float(np.interp(rows, np.append(0.0, self.rows), np.append(0.0, self.share))))
 
-    @property
+    def without(self, rows: float) -> float:
+        """The CSR of the others; nan if there are none."""
+        left = self.n - rows
+        return (1 - self.of(rows)) * self.csr * self.n / left if left > 0 else math.nan
+
+    @cached_property
     def to_calm(self) -> int:
-        """How many must be set aside before CSR is at most 1."""
-        if self.csr <= 1:
-            return 0
-        needed = 1 - 1 / self.csr
-        reached = float(np.interp(needed, np.append(0.0, self.share), np.append(0.0, self.rows)))
-        return max(1, math.ceil(reached - 1e-9))
+        """How many must be set aside before the CSR of the others is at most 1."""
+        few, many = 0, self.mistakes
+        while few < many:
+            middle = (few + many) // 2
+            if self.without(middle) <= 1 + 1e-12 or math.isnan(self.without(middle)):
+                many = middle
+            else:
+                few = middle + 1
+        return few
 
 
 def concentration(counts: Counts, csr: float) -> Concentration | None:
     """From the rows by doubt; None where there is no mistake, or one that claimed certainty."""
+    counts = counts.doubtful()
     wrong = counts.surprises()
     if not len(wrong.doubt) or not math.isfinite(csr):
         return None
     order = np.argsort(wrong.doubt, kind="stable")
     surprise = wrong.surprise[order]
-    return Concentration(np.cumsum(wrong.wrong[order]), np.cumsum(surprise) / surprise.sum(), csr)
+    shares = np.cumsum(surprise) / surprise.sum()
+    return Concentration(np.cumsum(wrong.wrong[order]), np.minimum(shares, 1.0), csr, counts.n)
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """Accuracy on the surest rows: ``coverage`` is the share of rows answered, ``error`` the share of them wrong."""
+    """Mistakes on the surest rows: ``coverage`` is the share of rows answered, ``wrong`` the share answered wrongly."""
 
     coverage: Floats
-    error: Floats
+    #: Of all rows, not of those answered.
+    wrong: Floats
 
-    @property
-    def area(self) -> float:
-        """The mean error over all coverages."""
-        steps = np.diff(self.coverage, prepend=0.0)
-        return float((steps * self.error).sum())
+    def error(self, share: float) -> float:
+        """The share of mistakes among the rows answered; of rows that are equally sure, some at random."""
+        missed = float(np.interp(share, np.append(0.0, self.coverage), np.append(0.0, self.wrong)))
+        return missed / share
 
 
 def coverage(counts: Counts) -> Coverage:
     """The risk-coverage curve, from the rows by doubt."""
     order = np.argsort(counts.doubt, kind="stable")
-    answered, wrong = np.cumsum(counts.rows[order]), np.cumsum(counts.wrong[order])
-    return Coverage(answered / answered[-1], wrong / answered)
+    return Coverage(np.cumsum(counts.rows[order]) / counts.n, np.cumsum(counts.wrong[order]) / counts.n)

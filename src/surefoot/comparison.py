@@ -26,7 +26,7 @@ FLIPS, _FLIPPED = 5000, 20_000
 
 @dataclass(frozen=True)
 class SizeDifference:
-    """How much larger the CSR of one model is, and how likely chance makes it so if neither surprises more."""
+    """How much larger the CSR of one model is, and how likely that is if models are swapped at random in each row."""
 
     value: float
     #: Two-sided, by sign flips of the rows' differences; nan where rows are not paired.
@@ -100,7 +100,9 @@ def compare(models: Mapping[str, Any], *, level: float = 0.05) -> Comparison:
     ``models`` maps names to what :func:`assess` takes alone: :class:`Predictions`, a :class:`Tally`, a dataframe, or a
     pair of true labels and probabilities. Models are taken to have been given the same rows, in the same order, if
     there are as many of them and all that is known of the truth agrees. Differences are those of the first model
-    less each other: of CSR with a p-value by sign flips, of accuracy, cwA, AUC and cwAUC with intervals.
+    less each other: of accuracy, cwA, AUC and cwAUC with intervals, of CSR with a p-value by sign flips. That one asks
+    whether the models could be told apart row by row by their surprise. Two calibrated models, one sharper than the
+    other, can: so a small p-value says that mistakes differ, and only the verdicts say that they should not have.
 
     Examples
     --------
@@ -139,27 +141,27 @@ def _paired(rows: list[Predictions]) -> tuple[bool, str]:
     if len(sizes) > 1:
         return False, "the models were given different numbers of rows: differences are not paired"
     (size,) = sizes
+    if any((p.weight != rows[0].weight).any() for p in rows if p.is_weighted or rows[0].is_weighted):
+        return False, f"{size:,} rows in all, but of different weights: differences are not paired"
     known = [p.truth for p in rows if p.truth is not None]
-    if not known:
-        return True, f"{size:,} rows in all, taken to be the same: differences are paired"
     for truth in known[1:]:
         if truth.dtype.kind != known[0].dtype.kind or (truth != known[0]).any():
             return False, f"{size:,} rows in all, but not the same truth: differences are not paired"
-    return (
-        True,
-        f"{size:,} rows in {'both' if len(rows) == 2 else 'all'}, same truth row by row: differences are paired",
-    )
+    every = "both" if len(rows) == 2 else "all"
+    if len(known) < len(rows):
+        return True, f"{size:,} rows in {every}, taken to be the same: differences are paired"
+    return True, f"{size:,} rows in {every}, same truth row by row: differences are paired"
 
 
 def _flipped(one: Predictions, other: Predictions) -> float:
-    """How often the sum of the rows' differences is as large if the sign of each is left to chance."""
-    differences = _surprise(one) - _surprise(other)
-    if not np.isfinite(differences).all():
+    """How often the difference is as large if it is left to chance which of two surprises of a row is whose."""
+    signed = _surprise(one) - _surprise(other)
+    if not np.isfinite(signed).all():
         return math.nan
-    differences = np.sort(np.abs(differences[differences != 0]))[::-1]
-    seen = abs(float((_surprise(one) - _surprise(other)).sum()))
+    differences = np.sort(np.abs(signed[signed != 0]))[::-1]
     if not len(differences):
         return 1.0
+    seen = abs(float(signed.sum()))
     rng = np.random.default_rng(0)
     single, rest = differences[:_FLIPPED], differences[_FLIPPED:]
     reached = 0
@@ -173,10 +175,11 @@ def _flipped(one: Predictions, other: Predictions) -> float:
 
 
 def _surprise(p: Predictions) -> Floats:
-    """What each row adds to CSR."""
-    doubt = p.doubt_of(slice(None))
+    """What each row adds to CSR; rows that claim certainty and are right are left out of it."""
+    doubt, weight = p.doubt_of(slice(None)), p.weight
+    counted = float(weight[doubt > 0].sum()) or 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
-        surprise: Floats = np.where(p.wrong, p.weight / doubt, 0.0) / p.weight.sum()
+        surprise: Floats = np.where(p.wrong & (weight > 0), weight / doubt, 0.0) / counted
     return surprise
 
 

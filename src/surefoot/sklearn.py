@@ -8,7 +8,6 @@ weights.
 
 from __future__ import annotations
 
-import math
 import warnings
 from typing import Any
 
@@ -45,7 +44,7 @@ class Scorer(BaseEstimator):  # type: ignore[misc]
             return value
         if metric.direction == "lower" or metric.ideal is None:
             return -value
-        return -abs(value - metric.ideal) if math.isfinite(value) else -math.inf
+        return -abs(value - metric.ideal)
 
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         return self.score(estimator, X, y, sample_weight=sample_weight)

@@ -13,7 +13,7 @@ import numpy as np
 from surefoot.bins import Bin, near_certainty, reliability
 from surefoot.engines.threads import in_parallel
 from surefoot.metric import Metric
-from surefoot.metrics.terms import DOUBT, WRONG
+from surefoot.metrics.terms import DOUBT, ROWS, WEIGHT, WRONG
 from surefoot.predictions import Predictions
 from surefoot.risk.counts import counts_of
 from surefoot.risk.evalues import e_bh, e_mean
@@ -63,6 +63,11 @@ def both_sides(tally: Tally, predictions: Predictions | None = None) -> tuple[Ri
     )
 
 
+def in_rows(tally: Tally) -> float:
+    """What to multiply weights by so that they count rows: where all weigh the same, their number is meant."""
+    return tally[ROWS] / tally[WEIGHT] if equal_weights(tally) and tally[WEIGHT] else 1.0
+
+
 def verdict_of(risk: RiskResult, underconfidence: RiskResult, level: float) -> Verdict:
     """The side with the smaller combined p-value, if that is at most half the level."""
     if min(risk.pvalue_combined, underconfidence.pvalue_combined) > level / 2:
@@ -96,8 +101,8 @@ def slices_of(
             verdict_of(over, under, level) if p <= level else "no evidence against calibration",
             over,
             under,
-            tally[DOUBT],
-            tally[WRONG],
+            tally[DOUBT] * in_rows(tally),
+            tally[WRONG] * in_rows(tally),
             {name: float(metric.evaluate(tally).value) for name, metric in held.items()},
             p,
             is_named,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,9 +21,12 @@ class ConcentrationDisplay(Display):
     @classmethod
     def from_assessment(cls, assessment: Assessment) -> ConcentrationDisplay:
         counts = assessment.counts
-        found = None if counts is None else concentration(counts, assessment.risk.csr)
+        is_weighted = math.isnan(assessment.risk.deflation)
+        found = None if counts is None or is_weighted else concentration(counts, assessment.risk.csr)
         if found is None:
-            raise InvalidPredictions("CSR is infinite, or no mistake was made: there is nothing to share out.")
+            raise InvalidPredictions(
+                "no mistake was made, CSR is infinite, or weights are unequal: there is nothing to share out."
+            )
         return cls(found)
 
     def frame(self) -> dict[str, list[Any]]:
@@ -32,7 +36,7 @@ class ConcentrationDisplay(Display):
         ax.plot(self.found.rows, self.found.share, color=INK, linewidth=1.6, marker="o", markersize=2.5)
         title = "How surprise is spread over the mistakes"
         if self.found.csr > 1:
-            calm = 1 - 1 / self.found.csr
+            calm = self.found.of(self.found.to_calm)
             ax.axhline(calm, color=MUTED, linestyle=":", linewidth=1)
             noted(ax, 1, calm, "the rest has CSR 1", va="top" if calm > 0.1 else "bottom")
             title = f"{self.found.to_calm:,} rows must go before CSR falls to 1"

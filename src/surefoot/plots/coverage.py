@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from surefoot.assessment import Assessment
 from surefoot.bins import Coverage, coverage
 from surefoot.errors import InvalidPredictions
@@ -24,12 +26,13 @@ class RiskCoverageDisplay(Display):
         return cls(coverage(assessment.counts))
 
     def frame(self) -> dict[str, list[Any]]:
-        return {"coverage": self.curve.coverage.tolist(), "error": self.curve.error.tolist()}
+        shares = np.linspace(0.005, 1, 200)
+        return {"coverage": shares.tolist(), "error": [self.curve.error(share) for share in shares.tolist()]}
 
     def _draw(self, ax: Any) -> None:
-        overall = float(self.curve.error[-1])
+        overall, drawn = self.curve.error(1.0), self.frame()
         ax.axhline(overall, color=MUTED, linestyle=":", linewidth=1)
-        ax.plot(self.curve.coverage, self.curve.error, color=INK, linewidth=1.6)
+        ax.plot(drawn["coverage"], drawn["error"], color=INK, linewidth=1.6)
         noted(ax, 0.02, overall, "if all are answered", va="bottom")
         ax.set(xlim=(0, 1.01), ylim=(0, None))
         ax.xaxis.set_major_formatter("{x:.0%}")

@@ -72,7 +72,7 @@ class StretchedReliabilityDisplay(_Binned):
         return cls(assessment.near_certainty)
 
     def _draw(self, ax: Any) -> None:
-        top = max(2.0, -math.log10(min(one.least for one in self.bins)))
+        top = min(13.0, max(2.0, -math.log10(min(one.least for one in self.bins))))
 
         def rarer(share: float) -> float:
             return min(top, -math.log10(share)) if share > 0 else top

@@ -43,6 +43,11 @@ class WealthDisplay(Display):
     ) -> WealthDisplay:
         """Rows in the order of time; ``monitor`` is one that goes on with them, by default a new one."""
         p = as_predictions(y_true, y_pred, confidence, given)
+        if not p.has_equal_weights:
+            raise InvalidPredictions(
+                "a weight is no number of bets: evidence over time takes rows that weigh the same."
+            )
+        p = p[p.weight > 0] if p.is_weighted else p
         watcher = Monitor() if monitor is None else monitor
         cuts = np.unique(np.linspace(0, len(p), min(points, len(p)) + 1).astype(int)).tolist()
         rows, log_e = [watcher.rows], [watcher.log_e]

@@ -15,6 +15,8 @@ from surefoot.report.numbers import raised_digits, significant
 
 #: The height of a plot, in pixels.
 HEIGHT = 300
+#: Powers of ten that the stretched axis reaches at most.
+_FARTHEST = 13.0
 Scale = Callable[[float], float]
 Layers = Mapping[str, Sequence[Bin]]
 
@@ -154,10 +156,10 @@ def reliability(table: Layers, alt: str) -> str:
 def stretched(table: Layers, alt: str) -> str:
     """The same with doubt on a log scale on both axes: every gridline claims ten times fewer mistakes."""
     least = min(one.least for bins in table.values() for one in bins)
-    top = max(2.0, -math.log10(least))
+    top = min(_FARTHEST, max(2.0, -math.log10(least)))
 
     def x(doubt: float) -> float:
-        return -math.log10(doubt) / top
+        return min(1.0, -math.log10(doubt) / top)
 
     def y(doubt: float) -> float:
         return HEIGHT * (1 + math.log10(max(doubt, 10.0**-top)) / top)
@@ -216,7 +218,7 @@ def concentration(found: Concentration, alt: str) -> str:
     ks = np.unique(np.geomspace(1, found.mistakes, 90).astype(int)).tolist()
     body += curve([x(k) for k in ks], [y(found.of(k)) for k in ks], "curve")
     if found.csr > 1:
-        calm = 1 - 1 / found.csr
+        calm = found.of(found.to_calm)
         body += line(0, y(calm), 1, y(calm), "ideal")
         body += text(0, y(calm), "the rest has CSR 1", "note", "start", dx=4, dy=16 if calm > 0.15 else -6)
     for i, k in enumerate(ranks_of(found.mistakes)):
@@ -235,7 +237,8 @@ COVERAGES = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 def coverage(found: Coverage, alt: str) -> str:
     """The share of mistakes among the surest rows."""
-    most = max(1e-9, float(found.error.max()), float(found.error[-1]) * 1.15)
+    shares = [*np.linspace(max(0.005, float(found.coverage[0])), 1, 200).tolist(), *COVERAGES]
+    most = max(1e-9, max(map(found.error, shares)), found.error(1.0) * 1.15)
 
     def x(share: float) -> float:
         return share
@@ -252,24 +255,18 @@ def coverage(found: Coverage, alt: str) -> str:
         "Rows answered, surest first →",
         "↑ Mistakes among them",
     )
-    keep = np.unique(np.searchsorted(found.coverage, np.linspace(found.coverage[0], 1, 160)))
-    keep = keep[keep < len(found.coverage)]
-    body += curve([float(found.coverage[i]) for i in keep], [y(float(found.error[i])) for i in keep], "curve")
-    overall = float(found.error[-1])
+    shares = np.linspace(max(0.005, float(found.coverage[0])), 1, 200).tolist()
+    body += curve(shares, [y(found.error(share)) for share in shares], "curve")
+    overall = found.error(1.0)
     body += line(0, y(overall), 1, y(overall), "ideal") + text(
         0, y(overall), "if all are answered", "note", "start", dx=4, dy=-6
     )
     for i, share in enumerate(COVERAGES):
-        error = error_at(found, share)
+        error = found.error(share)
         body += element(
             "g", band(share - 0.05, share + 0.05) + mark("dot", share, y(error)), class_="pt", data_i=str(i)
         )
     return chart(HEIGHT, body, alt)
-
-
-def error_at(found: Coverage, share: float) -> float:
-    """The share of mistakes when this share of the rows is answered."""
-    return float(np.interp(share, found.coverage, found.error))
 
 
 def nice(most: float) -> list[float]:

@@ -57,7 +57,9 @@ class Method(Section):
         a = self.a
         return {
             "indicators": self.indicators(),
-            "absent": [Item(name, a.reasons[name]) for name in ALL if name in a.reasons and name not in a.metrics],
+            "absent": [
+                Item(name, typeset(a.reasons[name])) for name in ALL if name in a.reasons and name not in a.metrics
+            ],
             "method": self.method(),
         }
 
@@ -70,7 +72,7 @@ class Method(Section):
             better = f"near {ideal}" if metric.direction == "nearest" else _BETTER[metric.direction]
             reading = metric.reading
             if name in self.a.reasons:
-                reading += f" Note: {self.a.reasons[name]}."
+                reading += f" Note: {typeset(self.a.reasons[name])}."
             if self.a.bounds.get(name):
                 reading += f" Off by at most {typeset(significant(self.a.bounds[name], 1))}."
             groups[metric.about].append(

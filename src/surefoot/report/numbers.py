@@ -6,6 +6,9 @@ import math
 import re
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
+#: Differences from 0 or 1 that rounding makes.
+_DUST = 1e-13
+
 
 def significant(value: float, digits: int = 3) -> str:
     """So many significant digits, with thousands commas: 13.4, 0.0398, 8.09, 2.63e+06."""
@@ -43,6 +46,8 @@ def percent(value: float) -> str:
     """One decimal, but never 100% or 0% for what is not."""
     if math.isnan(value):
         return "—"
+    if abs(value) < _DUST or abs(value - 1) < _DUST:
+        return f"{round(value):.1%}"
     if 0 < value < 1 and f"{value:.1%}" in ("100.0%", "0.0%"):
         return claimed(value) if value > 0.5 else f"{significant(100 * value, 1)}%"
     return f"{value:.1%}"
@@ -133,6 +138,11 @@ def _towards(value: float, digits: int, rounding: str) -> str:
         return significant(value, digits)
     exact = Decimal(value)
     return significant(float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - digits + 1), rounding)), digits)
+
+
+def areas(low: float, high: float) -> str:
+    """An interval of areas, four decimals, its ends never to the kind side: 0.9967 to 0.9977."""
+    return f"{math.floor(low * 1e4) / 1e4:.4f} to {math.ceil(high * 1e4 - 1e-9) / 1e4:.4f}"
 
 
 def percents(low: float, high: float) -> str:

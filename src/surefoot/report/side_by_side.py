@@ -137,10 +137,11 @@ def closing(c: Comparison) -> str:
     (one, a), (other, b) = c.assessments.items()
     said = []
     found = c.csr[other]
-    if found.pvalue < 0.05:
-        said.append(f"{shown(one if found.value > 0 else other, 24)}'s mistakes are the more surprising")
+    name, larger = (one, a) if found.value > 0 else (other, b)
+    if found.pvalue < 0.05 and larger.verdict == "overconfident":
+        said.append(f"{shown(name, 24)}'s mistakes are the more surprising")
     (low, high), (low_b, high_b) = a.risk.deflation_interval, b.risk.deflation_interval
-    if low > high_b or low_b > high:
+    if "underconfident" not in (a.verdict, b.verdict) and (low > high_b or low_b > high):
         name = shown(one if low > high_b else other, 24)
         said.append(f"{name}'s confidences {'the' if said else 'are the'} further off")
     return ", ".join(said) + "." if said else ""

@@ -53,8 +53,8 @@ class Sliced(Section):
                 "Descriptive only. The true class is known afterwards; a calibrated model, too, looks overconfident on "
                 "the classes it finds hard, so no p-value and no interval is given."
             )
-        elif len(a.slices) > len(self.listed):
-            note = f"{len(a.slices) - len(self.listed):,} more slices are left out here; they are in the JSON output."
+        if len(a.slices) > len(self.listed):
+            note += f" {len(a.slices) - len(self.listed):,} more slices are left out here; they are in the JSON output."
         return {
             "slices": Table(f"Slices by {by}", heads(*names), [Body(body)], "slices"),
             "slices_title": self.slices_title(by),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from surefoot.names import shown
 from surefoot.report import charts, wording
 from surefoot.report.numbers import (
+    areas,
     counted,
     cut,
     once_in,
@@ -68,6 +69,8 @@ class Verdict(Section):
         if side.method == "normal":
             return "By the normal law: the exact one needs the rows where weights are unequal."
         what = "this many right" if side.alternative == "underconfident" else "a ratio this large"
+        if side.pvalue == 0 and side.alternative == "underconfident":
+            return "A row that was given no chance of being right was right: of a calibrated model none ever is."
         if side.pvalue == 0:
             return "A row that claimed certainty was wrong: a calibrated model never is."
         often = f"once in {typeset(once_in(side.pvalue))} data sets" if side.pvalue < 0.5 else "more often than not"
@@ -111,15 +114,16 @@ class Verdict(Section):
         ]
         if "auc" in a.metrics:
             macro = ", macro" if (a.classes or 0) > 2 else ""
-            found.append(Item(f"AUC{macro}", self.interval("auc", area), area(a.metrics["auc"])))
-            found.append(
-                Item("Weighted by confidence (cwAUC)", self.interval("cw_auc", area), area(a.metrics["cw_auc"]))
-            )
+            found.append(Item(f"AUC{macro}", self.interval("auc"), area(a.metrics["auc"])))
+            found.append(Item("Weighted by confidence (cwAUC)", self.interval("cw_auc"), area(a.metrics["cw_auc"])))
         return found
 
-    def interval(self, name: str, form: Any = percent) -> str:
-        interval = self.a.intervals.get(name)
-        return "" if interval is None or math.isnan(interval.low) else f"{form(interval.low)} to {form(interval.high)}"
+    def interval(self, name: str) -> str:
+        """Ends that are never to the kind side."""
+        found = self.a.intervals.get(name)
+        if found is None or math.isnan(found.low):
+            return ""
+        return areas(found.low, found.high) if "auc" in name else percents(found.low, found.high)
 
     def points(self) -> str:
         difference = 100 * (self.a.metrics["cw_accuracy"] - self.a.metrics["accuracy"])

@@ -12,6 +12,7 @@ from surefoot.report.numbers import (
     claimed_by,
     counted,
     percent,
+    percents,
     significant,
     typeset,
     whole,
@@ -96,22 +97,19 @@ class Where(Section):
         return found
 
     def reliability_title(self) -> str:
+        """A finding only where the verdict says so too: of many bins some stray by chance."""
         bins = self.a.reliability
-        over = [i for i, one in enumerate(bins) if one.kind == "over"]
-        under = [i for i, one in enumerate(bins) if one.kind == "under"]
-        for found, words in ((over, "less often"), (under, "more often")):
-            others = under if found is over else over
-            if found and not others:
+        for verdict, kind, words in (("overconfident", "over", "less"), ("underconfident", "under", "more")):
+            found = [i for i, one in enumerate(bins) if one.kind == kind]
+            if self.a.verdict == verdict and found:
                 if found == list(range(found[0], len(bins))):
-                    return f"Above {bins[found[0]].least:.0%} it is right {words} than it says"
-                return f"In {counted(len(found), 'bin')} of {len(bins)} it is right {words} than it says"
-        if over and under:
-            return "Right less often than it says in some bins, more often in others"
+                    return f"Above {bins[found[0]].least:.0%} it is right {words} often than it says"
+                return f"In {counted(len(found), 'bin')} of {len(bins)} it is right {words} often than it says"
         return "Reliability"
 
     def stretched_title(self) -> str:
         over = [one for one in self.a.near_certainty if one.kind == "over"]
-        if not over:
+        if not over or self.a.verdict != "overconfident":
             return "Reliability near certainty"
         worst = max(over, key=lambda one: one.error / one.doubt)
         times = typeset(significant(worst.error / worst.doubt, 2))
@@ -120,7 +118,7 @@ class Where(Section):
 
     def bin_table(self, caption: str, table: charts.Layers, label: Any) -> Table:
         def told(one: Bin) -> Row:
-            ends = "—" if math.isnan(one.low) else f"{percent(1 - one.high)} to {percent(1 - one.low)}"
+            ends = percents(1 - one.high, 1 - one.low)
             return Row(
                 [
                     cell(typeset(label(one)), one.doubt),
@@ -144,7 +142,8 @@ class Where(Section):
 
     def surprise(self) -> dict[str, Any]:
         a = self.a
-        found = None if a.counts is None or not a.seen else concentration(a.counts, a.risk.csr)
+        counted_once = not math.isnan(a.risk.deflation) or a.risk.certain_wrong
+        found = concentration(a.counts, a.risk.csr) if a.counts is not None and a.seen and counted_once else None
         why = (
             "No mistake was made: there is no surprise to share out."
             if not a.seen
@@ -162,9 +161,7 @@ class Where(Section):
                             [
                                 cell(f"{k:,}", k),
                                 cell(percent(found.of(k)), found.of(k)),
-                                cell(
-                                    typeset(significant((1 - found.of(k)) * found.csr)), (1 - found.of(k)) * found.csr
-                                ),
+                                cell(typeset(significant(found.without(k))), found.without(k)),
                             ]
                             for k in ranks
                         )

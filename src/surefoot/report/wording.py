@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from surefoot.report.numbers import counted, percents, pvalue, raised, significant, whole
+from surefoot.report.numbers import claimed_by, counted, percents, pvalue, raised, significant, whole
 
 if TYPE_CHECKING:
     from surefoot.assessment import Assessment, Band
@@ -100,7 +100,7 @@ def _shared(a: Assessment) -> list[str]:
     if a.counts is None or not a.counts.is_exact or a.risk.n < 10:
         return []
     most = int(a.counts.rows.argmax())
-    share, confidence = a.counts.rows[most] / a.counts.n, significant(float(a.counts.confidence[most]))
+    share, confidence = a.counts.rows[most] / a.counts.n, claimed_by(float(a.counts.doubt[most]))
     if a.counts.rows[most] == a.counts.n:
         return [f"all rows share one confidence ({confidence}): it tells no row from another."]
     if share < _SHARED:

@@ -134,14 +134,14 @@ class Worth(Section):
         a = self.a
         assert a.counts is not None
         found = coverage(a.counts)
-        half, overall = charts.error_at(found, 0.5), float(found.error[-1])
+        half, overall = found.error(0.5), found.error(1.0)
         behind = Table(
             "Mistakes by coverage",
             heads(("Rows answered", "n"), ("Mistakes among them", "n")),
             [
                 Body(
                     rows(
-                        [cell(f"{share:.0%}", share), cell(percent(error := charts.error_at(found, share)), error)]
+                        [cell(f"{share:.0%}", share), cell(percent(error := found.error(share)), error)]
                         for share in charts.COVERAGES
                     )
                 )

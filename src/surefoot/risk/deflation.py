@@ -22,21 +22,27 @@ _SHARES = spread(40)
 
 
 def deflation(counts: Counts) -> tuple[float, tuple[float, float]]:
-    """The best shortfall of accuracy, from 0 to 1, and its 95% likelihood interval."""
+    """The best shortfall of accuracy, from 0 to 1, and its 95% likelihood interval.
+
+    Rows that claim certainty are left out, as CSR leaves them out, unless one of them is wrong.
+    """
+    sure, sure_wrong = counts.certain()
     counts = counts.doubtful()
     surprises = counts.surprises()
     odds, wrong = surprises.confidence / surprises.doubt, surprises.wrong
-    right = counts.n - float(wrong.sum())
+    right = counts.n - float(wrong.sum()) + (sure - sure_wrong if sure_wrong else 0.0)
 
     def likelihood(log_shortfall: float) -> float:
         # -inf is no shortfall, 0 a total one
         shortfall = math.exp(log_shortfall)
         lost = right * _log_rest(log_shortfall) if right else 0.0
-        return float((wrong * np.log1p(shortfall * odds)).sum()) + lost
+        impossible = sure_wrong * log_shortfall if sure_wrong else 0.0
+        return float((wrong * np.log1p(shortfall * odds)).sum()) + impossible + lost
 
     def slope(log_shortfall: float) -> float:
         shortfall = math.exp(log_shortfall)
-        return float((wrong * odds / (1 + shortfall * odds)).sum()) * -math.expm1(log_shortfall) - right
+        steep = float((wrong * odds / (1 + shortfall * odds)).sum()) + (sure_wrong / shortfall if sure_wrong else 0.0)
+        return steep * -math.expm1(log_shortfall) - right
 
     lowest, highest = math.log(_LEAST), -1e-15
     if slope(lowest) <= 0:

@@ -175,7 +175,7 @@ def result_of(
     if alternative == "underconfident":
         counts = counts.mirrored()
     surprised = counts.certain()[1]
-    counts = counts.doubtful()
+    every, counts = counts, counts.doubtful()
     is_weighted = not equal_weights(tally)
     if is_weighted and predictions is None and method != "normal":
         raise MetricUnavailable("with unequal weights the risk test needs the rows, which a tally does not hold.")
@@ -195,7 +195,7 @@ def result_of(
         p = 0.0 if surprised else normal_cdf(-z if alternative == "overconfident" else z)
         plain = companion = Tail(p, p)
     evidence = math.inf if surprised else log_e(counts)
-    size, interval = (1.0, (1.0, 1.0)) if surprised and not counts.n else deflation(counts)
+    size, interval = deflation(every)
     skewness, share = _moments(law.rows)
     own = {"csr": CSR, "sigma": CSR_SIGMA, "z": CSR_Z, "p_risk": P_RISK}
     return RiskResult(

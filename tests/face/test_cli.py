@@ -1,0 +1,305 @@
+"""The command line, called as from a shell."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import surefoot as sf
+from surefoot.cli import run
+
+
+@pytest.fixture
+def risky(tmp_path: Path) -> Path:
+    p = sf.synthetic.predictions("tight_hi", "overconf_root", 2000, rng=np.random.default_rng(0))
+    path = tmp_path / "risky.parquet"
+    group = np.array(["a", "b"])[np.arange(2000) % 2]
+    pq.write_table(pa.table({"correct": p.correct, "confidence": p.confidence, "group": group}), path)
+    return path
+
+
+def out(capfd: pytest.CaptureFixture[str]) -> str:
+    return capfd.readouterr().out
+
+
+def test_assess_says_what_was_read_the_verdict_and_where(risky: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["assess", str(risky), "--by", "group"]) == 0
+    lines = out(capfd).splitlines()
+    assert lines[1] == "  2,000 rows of risky.parquet; confidence: confidence, correct: correct"
+    assert lines[3] == "  v OVERCONFIDENT   Do not take these confidences at face value."
+    assert any(line.startswith("  Slices by group: 2 of 2 overconfident") for line in lines)
+
+
+def test_the_text_is_that_of_the_library(risky: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    run(["assess", str(risky)])
+    told = out(capfd)
+    a = sf.assess(sf.load(risky))
+    assert str(a).split("\n\n", 1)[1] in told
+
+
+def test_json_is_strict_and_alone_on_stdout(risky: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["assess", str(risky), "--json", "--html", str(tmp_path / "r.html")]) == 0
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(constant)
+
+    captured = capfd.readouterr()
+    document = json.loads(captured.out, parse_constant=refuse)
+    assert document["verdict"] == "overconfident"
+    assert document["source"] == "risky.parquet"
+    assert document["schema"] == 1
+    a = sf.assess(sf.load(risky))
+    assert document["metrics"]["csr"]["value"] == a["csr"]
+    assert set(document["metrics"]) == set(sf.metrics.ALL)
+    assert "Wrote" in captured.err
+
+
+@pytest.mark.parametrize(
+    ("rule", "status"),
+    [
+        ("risky", 1),
+        ("csr>1", 1),
+        ("csr > 1e9", 0),
+        ("pvalue_combined<0.01", 1),
+        ("accuracy<=0.1", 0),
+        ("certain_wrong>0", 0),
+        ("cw_mcc<0", 1),  # cannot be known from bare correctness: counts as held
+        ("ece>=0", 1),
+    ],
+)
+def test_fail_on(rule: str, status: int, risky: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["assess", str(risky), "--fail-on", rule]) == status
+    assert ("failed: " in out(capfd)) == (status == 1)
+
+
+def test_fail_on_several(risky: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["assess", str(risky), "--fail-on", "csr>1e9", "--fail-on", "risky", "--json"]) == 1
+    captured = capfd.readouterr()
+    assert captured.err.count("failed: ") == 1
+    assert json.loads(captured.out)["verdict"] == "overconfident"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["assess"],
+        ["assess", "FILE", "--nonsense"],
+        ["assess", "FILE", "--fail-on", "csr"],
+        ["assess", "FILE", "--fail-on", "nonsense>1"],
+        ["assess", "FILE", "--fail-on", "csr>one"],
+        ["assess", "FILE", "--level", "2"],
+        ["assess", "FILE", "--delimiter", ";;"],
+        ["assess", "FILE", "--confidence", "nothing"],
+        ["compare", "a=FILE"],
+        ["compare", "FILE", "FILE"],
+        ["compare", "a=FILE", "a=FILE"],
+        ["merge", "FILE"],
+        ["monitor", "FILE"],
+        ["monitor", "FILE", "--state", "STATE", "--watch", "clouds"],
+        ["monitor", "FILE", "--state", "STATE", "--weight", "confidence"],
+        ["nonsense"],
+    ],
+)
+def test_wrong_usage_is_told_in_one_line(
+    arguments: list[str], risky: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    given = [a.replace("FILE", str(risky)).replace("STATE", str(tmp_path / "s")) for a in arguments]
+    assert run(given) == 2
+    captured = capfd.readouterr()
+    assert len(captured.err.splitlines()) == 1
+    assert captured.err.startswith("error: ")
+    assert not (tmp_path / "s").exists()
+
+
+def test_outputs_go_where_a_folder_is_or_nothing_is_done(
+    risky: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["assess", str(risky), "--html", str(tmp_path / "none" / "r.html")]) == 3
+    captured = capfd.readouterr()
+    assert captured.out == ""
+    assert "no such folder" in captured.err
+
+
+def test_tallies_are_saved_merged_and_assessed(risky: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    table = pq.read_table(risky)
+    pq.write_table(table.slice(0, 700), tmp_path / "1.parquet")
+    pq.write_table(table.slice(700), tmp_path / "2.parquet")
+    for day in "12":
+        assert run(["assess", str(tmp_path / f"{day}.parquet"), "--save-tally", str(tmp_path / f"{day}.tally")]) == 0
+    both = str(tmp_path / "both.tally")
+    assert run(["merge", str(tmp_path / "1.tally"), str(tmp_path / "2.tally"), "-o", both]) == 0
+    capfd.readouterr()
+    assert run(["assess", both, "--json"]) == 0
+    found = json.loads(out(capfd))
+    assert found["metrics"]["csr"]["value"] == pytest.approx(sf.csr(sf.load(risky)), rel=1e-12)
+    assert run(["assess", both, "--by", "group"]) == 3
+    assert "no columns to choose from" in capfd.readouterr().err
+    (tmp_path / "2.tally").write_text("{}")
+    assert run(["merge", str(tmp_path / "1.tally"), str(tmp_path / "2.tally"), "-o", str(tmp_path / "x.tally")]) == 3
+    assert not (tmp_path / "x.tally").exists()
+
+
+def test_compare(risky: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    table = pq.read_table(risky)
+    meek = np.sqrt(np.array(table.column("confidence").to_pylist())) * 0.6
+    pq.write_table(table.set_column(1, "confidence", pa.array(meek)), tmp_path / "meek.parquet")
+    page = tmp_path / "c.html"
+    assert run(["compare", f"raw={risky}", f"meek={tmp_path / 'meek.parquet'}", "--html", str(page)]) == 0
+    told = out(capfd)
+    assert "2,000 rows in all, taken to be the same: differences are paired" in told
+    assert "raw's mistakes are the more surprising" in told
+    assert "raw" in page.read_text()
+    assert run(["compare", f"raw={risky}", f"meek={tmp_path / 'meek.parquet'}", "--json"]) == 0
+    document = json.loads(out(capfd))
+    assert document["differences"]["meek"]["csr"]["value"] > 0
+
+
+# -- monitor ---------------------------------------------------------------------------------------------------------
+
+
+def test_monitor_is_the_library_s(risky: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    state = tmp_path / "m.state"
+    assert run(["monitor", str(risky), "--state", str(state)]) == 0
+    told = out(capfd)
+    p = sf.load(risky)
+    m = sf.Monitor(alternative="overconfident")
+    m.update(p.correct, p.confidence)
+    assert m.drift_rows
+    for row in m.drift_rows:
+        assert f"row {row:<12,}ALARM" in told
+    assert sf.Monitor.load(state).rows == 2000
+    assert run(["monitor", str(risky), "--state", str(state)]) == 0
+    assert "going on after row 2,000" in out(capfd)
+    assert sf.Monitor.load(state).rows == 4000
+
+
+def test_rows_with_ids_count_once(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    rows = pa.table({"id": [1, 2, 3], "correct": [True, False, True], "confidence": [0.9, 0.8, 0.7]})
+    pq.write_table(rows, tmp_path / "a.parquet")
+    for _ in range(2):
+        assert run(["monitor", str(tmp_path / "a.parquet"), "--state", str(tmp_path / "s"), "--id", "id"]) == 0
+    assert sf.Monitor.load(tmp_path / "s").rows == 3
+
+
+def test_monitor_follows_a_pipe_line_by_line(tmp_path: Path) -> None:
+    state = tmp_path / "s"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "surefoot", "monitor", "-", "--state", str(state)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdin is not None
+    process.stdin.write(b"correct,confidence\n1,0.9\n0,0.8\n")
+    process.stdin.flush()
+    for _ in range(600):
+        if state.exists() and sf.Monitor.load(state).rows == 2:
+            break
+        import time
+
+        time.sleep(0.1)
+    assert sf.Monitor.load(state).rows == 2  # before the pipe has ended
+    process.kill()
+    process.communicate()
+    assert sf.Monitor.load(state).rows == 2
+
+
+def test_a_one_that_comes_first_in_a_stream_of_text_is_no_claim(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = b"correct,confidence\n0,1.0\n1,0.75\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content))))
+    assert run(["monitor", "-", "--state", str(tmp_path / "s")]) == 0
+    assert np.isfinite(sf.Monitor.load(tmp_path / "s").log_e)
+
+
+# -- how it looks ----------------------------------------------------------------------------------------------------
+
+
+def in_a_terminal(arguments: list[str], **environment: str) -> str:
+    """What a command writes to a terminal."""
+    import pty
+
+    parent, child = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "surefoot", *arguments],
+        stdout=child,
+        stderr=child,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "TERM": "xterm", "PYTHONIOENCODING": "utf-8", **environment},
+    )
+    os.close(child)
+    told = b""
+    while True:
+        try:
+            block = os.read(parent, 1 << 16)
+        except OSError:
+            break
+        if not block:
+            break
+        told += block
+    process.wait()
+    os.close(parent)
+    return told.decode()
+
+
+def test_colour_in_a_terminal_only_and_never_against_no_color(risky: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert "\x1b[1;31m▼ OVERCONFIDENT\x1b[0m" in in_a_terminal(["assess", str(risky)])
+    plain = in_a_terminal(["assess", str(risky)], NO_COLOR="1")
+    assert "\x1b[" not in plain
+    assert "▼ OVERCONFIDENT" in plain
+    dumb = in_a_terminal(["assess", str(risky)], TERM="dumb")
+    assert dumb.isascii()
+    run(["assess", str(risky)])
+    assert out(capfd).isascii()
+
+
+def test_help_teaches_and_loads_nothing() -> None:
+    code = (
+        "import sys; from surefoot.cli import run; run(['assess', '--help']); "
+        "print({'numpy', 'scipy', 'numba', 'pyarrow', 'rich', 'pandas'} & set(sys.modules), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "surefoot assess predictions.csv" in done.stdout
+    assert done.stderr.strip() == "set()"
+
+
+def test_whoever_reads_may_leave(risky: Path) -> None:
+    command = f"{sys.executable} -m surefoot assess {risky} --json | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True)
+    assert done.stdout == "{\n"
+    assert "Traceback" not in done.stderr
+
+
+def test_demo(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert run(["demo", "--html", str(tmp_path / "r.html")]) == 0
+    assert "OVERCONFIDENT" in out(capfd)
+    assert (tmp_path / "r.html").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict"),
+    [
+        ("verified_calibration_cifar10_vgg16", "OVERCONFIDENT"),
+        ("netcal_lenet_5_cifar_10", "OVERCONFIDENT"),
+        ("nannyml_employment_ma", "UNDERCONFIDENT"),
+    ],
+)
+def test_real_files_need_no_options(
+    name: str, verdict: str, real_predictions: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "r.html"
+    assert run(["assess", str(real_predictions / f"{name}.parquet"), "--html", str(page)]) == 0
+    told = out(capfd)
+    assert verdict in told
+    if "vgg16" in name:
+        assert "CSR              13.4   at least 7.98 (95%)" in told
+        assert "p-value       3.8e-05" in told
+    assert 50_000 < page.stat().st_size < 1_500_000

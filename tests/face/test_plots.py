@@ -1,0 +1,108 @@
+"""Displays in the manner of scikit-learn: computed apart from drawing, and no global style touched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_curve
+
+import surefoot as sf
+from surefoot import plots
+
+RNG = np.random.default_rng(0)
+P = RNG.dirichlet(np.ones(3) * 0.5, 400)
+TRUTH = np.array([RNG.choice(3, p=row) for row in P])
+PREDICTIONS = sf.Predictions.from_probabilities(TRUTH, P**2 / (P**2).sum(axis=1, keepdims=True))
+
+SINGLE = [getattr(plots, name) for name in plots.__all__ if name != "CalibratorsDisplay"]
+
+
+@pytest.mark.parametrize("display", SINGLE, ids=lambda d: d.__name__)
+def test_displays_draw_where_they_are_told_and_leave_the_style_alone(display: Any) -> None:
+    before = dict(mpl.rcParams)
+    found = display.from_predictions(PREDICTIONS)
+    figure, ax = plt.subplots()
+    assert found.plot(ax=ax) is found
+    assert found.ax_ is ax
+    assert found.figure_ is figure
+    assert len(ax.lines) + len(ax.patches) > 1
+    assert ax.get_title(loc="left")
+    assert found.plot().ax_ is not ax
+    figure.canvas.draw()
+    assert dict(mpl.rcParams) == before
+    frame = pd.DataFrame(found.frame())
+    assert len(frame) > 1
+    plt.close("all")
+
+
+@pytest.mark.parametrize("display", SINGLE, ids=lambda d: d.__name__)
+def test_from_estimator(display: Any) -> None:
+    X = RNG.normal(size=(300, 3))
+    y = np.array(["no", "yes"])[(X[:, 0] + RNG.normal(size=300) > 0).astype(int)]
+    model = LogisticRegression().fit(X[:150], y[:150])
+    found = display.from_estimator(model, X[150:], y[150:])
+    found.plot()
+    plt.close("all")
+    expected = sf.Predictions.from_probabilities(y[150:], model.predict_proba(X[150:]), labels=model.classes_)
+    assert pd.DataFrame(found.frame()).equals(pd.DataFrame(display.from_predictions(expected).frame()))
+
+
+def test_raw_arguments_as_in_scikit_learn() -> None:
+    from_columns = plots.ReliabilityDisplay.from_predictions(TRUTH, PREDICTIONS.predicted, PREDICTIONS.confidence)
+    frame = from_columns.frame()
+    assert sum(frame["rows"]) == 400
+    assert sum(frame["seen"]) == (~PREDICTIONS.correct).sum()
+    by_probability = plots.RocDisplay.from_predictions(TRUTH == 1, probabilities=P[:, 1])
+    false, true, _ = roc_curve(TRUTH == 1, P[:, 1])
+    found = by_probability.frame()
+    assert found["found"] == pytest.approx(np.interp(found["false_alarms"], false, true))
+
+
+def test_slices_by_truth_carry_no_inference() -> None:
+    frame = plots.SlicesDisplay.from_predictions(PREDICTIONS, by="truth").frame()
+    assert set(frame) == {"value", "rows", "stated", "seen", "csr"}
+    assert "pvalue_adjusted" in plots.SlicesDisplay.from_predictions(PREDICTIONS).frame()
+
+
+def test_wealth_ends_where_the_monitor_does() -> None:
+    m = sf.Monitor()
+    m.update(PREDICTIONS.correct, doubt=PREDICTIONS.doubt)
+    shown = plots.WealthDisplay.from_predictions(PREDICTIONS)
+    assert shown.log_e[-1] == pytest.approx(m.log_e)
+    assert shown.rows[-1] == 400
+
+
+def test_calibrators_on_the_plane_of_value_and_risk() -> None:
+    certain = sf.Predictions.from_correct(PREDICTIONS.correct, np.ones(400))
+    found = plots.CalibratorsDisplay.from_predictions({"sharp": PREDICTIONS, "certain": certain})
+    frame = found.frame()
+    assert frame["name"] == ["sharp", "certain"]
+    assert frame["csr"][0] == sf.csr(PREDICTIONS)
+    assert frame["csr"][1] == np.inf
+    found.plot()
+    plt.close("all")
+    with pytest.raises(sf.InvalidPredictions, match="by name"):
+        plots.CalibratorsDisplay.from_predictions({})
+
+
+@pytest.mark.parametrize(
+    ("draw", "why"),
+    [
+        (lambda: plots.RocDisplay.from_predictions([1, 0], [1, 0], [0.9, 0.9]), "need the probabilities"),
+        (lambda: plots.ConcentrationDisplay.from_predictions([1, 0], [1, 0], [0.9, 0.9]), "no mistake"),
+        (lambda: plots.SlicesDisplay.from_assessment(sf.assess(PREDICTIONS)), "no slices"),
+        (lambda: plots.ReliabilityDisplay.from_predictions(PREDICTIONS, [1]), "give them alone"),
+    ],
+)
+def test_what_cannot_be_drawn_says_why(draw: Callable[[], object], why: str) -> None:
+    with pytest.raises(sf.InvalidPredictions, match=why):
+        draw()

@@ -1,0 +1,232 @@
+"""The report, in every state that data can be in."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import surefoot as sf
+from surefoot.cli import run
+from surefoot.report.html import report
+from surefoot.report.numbers import claimed_by, typeset
+from surefoot.report.terminal import Paper, render
+
+RNG = np.random.default_rng(0)
+VOID = {"meta", "link", "br", "img", "input", "hr"}
+
+
+class Strict(HTMLParser):
+    """Every element that is opened is closed, in order; ids are unique; and no script but ours."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.scripts = 0
+        self.words: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        assert not any(name.startswith("on") for name in given), given
+        self.ids += [given["id"] or ""] if "id" in given else []
+        self.scripts += tag == "script"
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] not in ("script", "style"):
+            self.words.append(data)
+
+
+def read(page: str) -> Strict:
+    found = Strict()
+    found.feed(page)
+    found.close()
+    assert found.open == []
+    assert len(found.ids) == len(set(found.ids))
+    return found
+
+
+def many(n: int = 300, k: int = 4) -> sf.Predictions:
+    p = RNG.dirichlet(np.ones(k) * 0.3, n)
+    return sf.Predictions.from_probabilities([RNG.choice(k, p=row) for row in p], p)
+
+
+CASES = {
+    "one row": sf.Predictions.from_correct([True], [0.9]),
+    "one mistake": sf.Predictions.from_correct([False], [0.9]),
+    "all correct": sf.Predictions.from_correct([True] * 50, [0.9] * 50),
+    "all wrong": sf.Predictions.from_correct([False] * 50, [0.9] * 50),
+    "infinite": sf.Predictions.from_correct([True, False, True] * 20, [1.0, 1.0, 0.6] * 20),
+    "all certain and right": sf.Predictions.from_correct([True] * 9, [1.0] * 9),
+    "no confidence at all": sf.Predictions.from_correct([True, False] * 9, [0.0] * 18),
+    "tiny doubts": sf.Predictions.from_correct([True, False] * 30, doubt=[1e-300, 0.3] * 30),
+    "tiny doubts, wrong": sf.Predictions.from_correct([False, True] * 30, doubt=[1e-300, 0.3] * 30),
+    "unequal weights": sf.Predictions.from_correct([True, False] * 99, [0.9, 0.8] * 99, sample_weight=np.arange(198)),
+    "equal weights": sf.Predictions.from_correct([True, False] * 99, [0.9, 0.8] * 99, sample_weight=np.full(198, 2.5)),
+    "two classes": sf.Predictions.from_probabilities([0, 1] * 100, RNG.random(200)),
+    "four classes": many(),
+    "a class nobody has": sf.Predictions.from_probabilities([0, 1] * 50, RNG.dirichlet(np.ones(3), 100)),
+    "one class": sf.Predictions.from_probabilities([0] * 30, RNG.random(30)),
+    "many classes": many(400, 60),
+    "underconfident": sf.Predictions.from_correct([True] * 400, [0.6] * 400),
+}
+
+
+@pytest.mark.parametrize("by", [None, "predicted", "truth", "column"])
+@pytest.mark.parametrize("name", list(CASES))
+def test_every_state_has_a_whole_page(name: str, by: str | None, tmp_path: Path) -> None:
+    p = CASES[name]
+    if by in ("predicted", "truth") and p.truth is None:
+        pytest.skip("no labels")
+    a = sf.assess(p, by=np.arange(len(p)) % 3 if by == "column" else by)
+    a.to_html(tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text()
+    found = read(page)
+    assert found.scripts == 1
+    assert len(page.encode()) < 1_500_000
+    words = " ".join(found.words)
+    for odd in (r"\bnan\b", r"\binf\b", r"\bNone\b", r"\bTrue\b", r"\{\{", r"e[+-]\d\d"):
+        assert not re.search(odd, words), odd
+    for text in (str(a), render(a, Paper(symbols=True, colour=True)), a._repr_html_(), a.risk._repr_html_()):
+        assert not re.search(r"\bnan\b|\bNone\b", text)
+    json.loads(a.to_json())
+
+
+def test_a_tally_has_a_page_too(tmp_path: Path) -> None:
+    p = many(500)
+    page = report(sf.assess(sf.tally(p, by="predicted")))
+    read(page)
+    assert "a tally does not hold" in page
+
+
+def test_the_page_says_what_the_assessment_holds() -> None:
+    rng = np.random.default_rng(3)
+    p = sf.synthetic.predictions("tight_hi", "overconf_root", 3000, rng=rng)
+    a = sf.assess(p, by=np.array(["left", "right"])[np.arange(3000) % 2])
+    words = " ".join(read(report(a)).words)
+    assert typeset(f"{a.risk.csr:.3g}") in words
+    assert f"{a['cw_accuracy']:.2%}" in words
+    for name, metric in sf.metrics.ALL.items():
+        assert (metric.title in words) == (name in a.metrics)
+        assert metric.reading
+    # the first of the rows that surprise most, counted from 1
+    first = a.surprises[0]
+    worst = int(np.argmax(np.where(p.correct, 0, 1 / p.doubt)))
+    assert first.row == worst
+    assert f"{worst + 1:,}" in words
+
+
+def test_a_bin_counts_its_rows_and_mistakes() -> None:
+    c = np.array([0.05, 0.5, 0.52, 0.95, 0.97, 1.0])
+    p = sf.Predictions.from_correct([False, True, False, True, True, True], c)
+    bins = sf.assess(p).reliability
+    assert [round(one.rows) for one in bins] == [1, 2, 3]
+    assert [round(one.seen) for one in bins] == [1, 1, 0]
+    assert [one.stated for one in bins] == pytest.approx([0.95, 0.98, 0.08])
+    # Clopper and Pearson: no mistake in three rows
+    assert bins[2].high == pytest.approx(1 - 0.025 ** (1 / 3))
+    assert bins[2].low == 0
+    near = sf.assess(p).near_certainty
+    assert sum(one.rows for one in near) == 5
+    assert sum(one.stated for one in near) == pytest.approx(0.95 + 0.98 + 0.08)
+
+
+def test_concentration_and_coverage_by_hand() -> None:
+    from surefoot.bins import concentration, coverage
+
+    # surprises 100, 10 and 2 of a total of 112, over four rows: CSR 28
+    p = sf.Predictions.from_correct([False, False, False, True], [0.99, 0.9, 0.5, 0.8])
+    a = sf.assess(p)
+    assert a.counts is not None
+    found = concentration(a.counts, a.risk.csr)
+    assert found is not None
+    assert [found.of(k) for k in (1, 2, 3)] == pytest.approx([100 / 112, 110 / 112, 1])
+    # without the first CSR is 3, without two it is 1/2
+    assert found.to_calm == 2
+    curve = coverage(a.counts)
+    assert curve.coverage.tolist() == [0.25, 0.5, 0.75, 1.0]
+    assert curve.error.tolist() == pytest.approx([1, 1, 2 / 3, 3 / 4])
+
+
+NASTY = [
+    "<script>alert(1)</script>",
+    "\"><img src=x onerror=alert(1)>",
+    "' onmouseover='alert(1)",
+    "{{ 7 * 7 }}",
+    "two\nlines\r\nand\x1b[31m red \x07",
+    "abc\u202edcba\u2066\u200f",
+    "x" * 10_000,
+    "</select></option></style></title><svg onload=alert(1)>",
+    "&amp;&lt;",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_names_from_outside_do_no_harm(name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    labels = np.array([name, "plain"])
+    rng = np.random.default_rng(0)
+    truth = labels[rng.integers(0, 2, 200)]
+    guess = labels[rng.integers(0, 2, 200)]
+    table = pa.table({name: truth, "predicted": guess, "confidence": np.full(200, 0.9), f"{name} by": guess})
+    folder = tmp_path / "in"
+    folder.mkdir()
+    file = folder / (re.sub(r"[/\0]", "_", name)[:80].encode()[:200].decode(errors="ignore") + ".parquet")
+    pq.write_table(table, file)
+    page = tmp_path / "r.html"
+    given = ["assess", str(file), "--truth", name, "--by", f"{name} by", "--html", str(page)]
+    assert run(given) == 0
+    told = capfd.readouterr().out
+    assert all(c.isprintable() or c == "\n" for c in told)
+    assert max(map(len, told.splitlines())) < 200
+    found = read(page.read_text())
+    assert found.scripts == 1
+    assert "49" not in re.findall(r"\{\{.*?\}\}|\b49\b", " ".join(found.words[:30]))
+    assert len(page.read_text()) < 400_000
+    assert run([*given[:-2], "--json"]) == 0
+    document = json.loads(capfd.readouterr().out)
+    assert {part["value"] for part in document["slices"]} == {name, "plain"}
+    a = sf.assess(sf.load(file, truth=name), by="truth")
+    card = a._repr_html_() + sf.cw_confusion(sf.load(file, truth=name))._repr_html_()
+    assert "<script" not in card
+    assert "<img" not in card
+    # a value that is refused is told without harm too
+    bad = table.set_column(2, "confidence", pa.array([name] * 200))
+    pq.write_table(bad, file)
+    assert run(["assess", str(file), "--truth", name]) == 3
+    error = capfd.readouterr().err
+    assert len(error.splitlines()) == 1
+    assert len(error) < 1000
+    assert all(c.isprintable() or c == "\n" for c in error)
+
+
+def test_numbers_for_print() -> None:
+    assert typeset("3.8e-05") == "3.8 × 10⁻⁵"
+    assert typeset("< 1e-300") == "< 10⁻³⁰⁰"
+    assert typeset("2.63e+06, -1.5 and 2-3") == "2.63 × 10⁶, −1.5 and 2-3"
+    assert claimed_by(1.2e-4) == "99.988%"
+    assert claimed_by(3.2e-20) == "1 − 3.2e-20"
+    assert claimed_by(0.0) == "100%"
+
+
+def test_the_ruler_of_the_terminal() -> None:
+    p = sf.synthetic.predictions("tight_hi", "overconf_root", 3000, rng=np.random.default_rng(3))
+    text = render(sf.assess(p), Paper(symbols=True, width=88))
+    ruler = next(line for line in text.splitlines() if line.strip().startswith("|"))
+    assert "▼" in ruler
+    assert "|" in ruler[4:]
+    assert "▼" not in render(sf.assess(p), Paper(symbols=True, width=70)).split("Risk")[1]

@@ -1,0 +1,72 @@
+"""Scorers in scikit-learn's own machinery."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.linear_model import LogisticRegression, Perceptron
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import surefoot as sf
+from surefoot.sklearn import SCORERS
+
+X, Y = load_breast_cancer(return_X_y=True)
+MODEL = make_pipeline(StandardScaler(), LogisticRegression())
+
+
+def test_every_metric_with_a_better_side_has_one() -> None:
+    assert set(SCORERS) == {name for name, metric in sf.metrics.ALL.items() if metric.direction != "none"}
+    found = cross_validate(MODEL, X, Y, scoring=SCORERS, cv=3)
+    assert {f"test_{name}" for name in SCORERS} <= set(found)
+    assert all(np.isfinite(found[f"test_{name}"]).all() for name in ("csr", "cw_accuracy", "cw_auc", "brier"))
+
+
+def test_scores_are_the_metrics_larger_being_better() -> None:
+    model = clone(MODEL).fit(X[:300], Y[:300])
+    p = sf.Predictions.from_probabilities(Y[300:], model.predict_proba(X[300:]))
+    score = {name: SCORERS[name](model, X[300:], Y[300:]) for name in ("cw_accuracy", "brier", "csr")}
+    assert score["cw_accuracy"] == sf.cw_accuracy(p)
+    assert score["brier"] == -sf.brier(p)
+    assert score["csr"] == -abs(sf.csr(p) - 1)
+
+
+def test_grid_search_and_labels_of_any_kind() -> None:
+    names = np.array(["benign", "malignant"])[Y]
+    search = GridSearchCV(MODEL, {"logisticregression__C": [1e-3, 1.0]}, scoring=SCORERS["cw_accuracy"], cv=3)
+    assert search.fit(X, names).best_params_ == {"logisticregression__C": 1.0}
+
+
+def test_a_fold_that_lacks_a_class() -> None:
+    iris, kinds = load_iris(return_X_y=True)
+    # rows come sorted by class: each fold is of one class only, and the model has never seen it
+    found = cross_validate(
+        LogisticRegression(max_iter=500), iris, kinds, scoring=SCORERS["cw_accuracy"], cv=KFold(5), error_score="raise"
+    )
+    guesses = cross_val_predict(LogisticRegression(max_iter=500), iris, kinds, cv=KFold(5))
+    assert len(found["test_score"]) == 5
+    assert len(guesses) == 150
+
+
+def test_weights_are_routed() -> None:
+    weights = np.random.default_rng(0).uniform(size=len(Y))
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer = clone(SCORERS["cw_accuracy"]).set_score_request(sample_weight=True)
+        model = LogisticRegression(max_iter=10_000).set_fit_request(sample_weight=False)
+        cv = KFold(3)
+        found = cross_validate(model, X, Y, scoring=scorer, params={"sample_weight": weights}, cv=cv)["test_score"]
+    for score, (fit, held) in zip(found, cv.split(X), strict=True):
+        fitted = LogisticRegression(max_iter=10_000).fit(X[fit], Y[fit])
+        expected = sf.Predictions.from_probabilities(
+            Y[held], fitted.predict_proba(X[held]), sample_weight=weights[held]
+        )
+        assert score == pytest.approx(sf.cw_accuracy(expected))
+
+
+def test_models_without_probabilities_are_refused() -> None:
+    with pytest.raises(sf.InvalidPredictions, match="no predict_proba"):
+        SCORERS["csr"](Perceptron().fit(X, Y), X, Y)
