@@ -155,7 +155,7 @@ def test_compare(risky: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str])
     page = tmp_path / "c.html"
     assert run(["compare", f"raw={risky}", f"meek={tmp_path / 'meek.parquet'}", "--html", str(page)]) == 0
     told = out(capfd)
-    assert "2,000 rows in all, taken to be the same: differences are paired" in told
+    assert "2,000 rows in both, taken to be the same: differences are paired" in told
     assert "raw's mistakes are the more surprising" in told
     assert "raw" in page.read_text()
     assert run(["compare", f"raw={risky}", f"meek={tmp_path / 'meek.parquet'}", "--json"]) == 0
@@ -303,3 +303,54 @@ def test_real_files_need_no_options(
         assert "CSR              13.4   at least 7.98 (95%)" in told
         assert "p-value       3.8e-05" in told
     assert 50_000 < page.stat().st_size < 1_500_000
+
+
+# -- what a hostile reading found ------------------------------------------------------------------------------------
+
+
+def test_a_pipe_that_nobody_reads_is_no_failure(risky: Path) -> None:
+    command = f"{sys.executable} -m surefoot assess {risky} --json | true; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "0"
+    assert "Traceback" not in done.stderr
+
+
+def test_outputs_are_looked_at_before_the_work(risky: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    before = risky.read_bytes()
+    assert run(["assess", str(risky), "--html", str(tmp_path), "--save-tally", str(tmp_path / "t")]) == 3
+    assert "is a folder" in capfd.readouterr().err
+    assert not (tmp_path / "t").exists()
+    assert run(["assess", str(risky), "--save-tally", str(risky)]) == 2
+    assert risky.read_bytes() == before
+    assert run(["assess", str(risky), "--save-tally", str(tmp_path / "x"), "--html", str(tmp_path / "x")]) == 2
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_stream_with_labels_that_its_first_row_does_not_tell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    content = b"truth,prob\n1,0.1\n1,0.2\n2,0.9\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content))))
+    assert run(["monitor", "-", "--state", str(tmp_path / "s")]) == 3
+    assert "2, which is none of the labels" in capfd.readouterr().err
+    content = b"truth,prob\nno,0.1\nyes,0.9\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content))))
+    assert run(["monitor", "-", "--state", str(tmp_path / "s2")]) == 2
+    assert "does not tell what the labels of a stream are" in capfd.readouterr().err
+    assert not (tmp_path / "s2").exists()
+
+
+def test_a_file_is_counted_whole_or_not_at_all(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.csv").write_text("correct,confidence\n" + "1,0.75\n" * 200_000 + "1,x\n")
+    assert run(["monitor", str(tmp_path / "a.csv"), "--state", str(tmp_path / "s")]) == 3
+    assert not (tmp_path / "s").exists()
+    assert run(["monitor", str(tmp_path / "none.csv"), "--state", str(tmp_path / "s")]) == 3
+    assert not (tmp_path / "s").exists()
+
+
+def test_standard_input_that_is_closed() -> None:
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m surefoot assess - <&-"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 3
+    assert "Traceback" not in done.stderr

@@ -97,7 +97,7 @@ def test_every_state_has_a_whole_page(name: str, by: str | None, tmp_path: Path)
     assert found.scripts == 1
     assert len(page.encode()) < 1_500_000
     words = " ".join(found.words)
-    for odd in (r"\bnan\b", r"\binf\b", r"\bNone\b", r"\bTrue\b", r"\{\{", r"e[+-]\d\d"):
+    for odd in (r"\bnan\b", r"\binf\b", r"\bNone\b", r"\{\{", r"e[+-]\d\d"):
         assert not re.search(odd, words), odd
     for text in (str(a), render(a, Paper(symbols=True, colour=True)), a._repr_html_(), a.risk._repr_html_()):
         assert not re.search(r"\bnan\b|\bNone\b", text)
@@ -115,11 +115,12 @@ def test_the_page_says_what_the_assessment_holds() -> None:
     rng = np.random.default_rng(3)
     p = sf.synthetic.predictions("tight_hi", "overconf_root", 3000, rng=rng)
     a = sf.assess(p, by=np.array(["left", "right"])[np.arange(3000) % 2])
-    words = " ".join(read(report(a)).words)
+    page = report(a)
+    words = " ".join(read(page).words)
     assert typeset(f"{a.risk.csr:.3g}") in words
     assert f"{a['cw_accuracy']:.2%}" in words
     for name, metric in sf.metrics.ALL.items():
-        assert (metric.title in words) == (name in a.metrics)
+        assert (f"{metric.title}<code>{name}</code>".replace("'", "&#39;") in page) == (name in a.metrics)
         assert metric.reading
     # the first of the rows that surprise most, counted from 1
     first = a.surprises[0]
@@ -153,11 +154,15 @@ def test_concentration_and_coverage_by_hand() -> None:
     found = concentration(a.counts, a.risk.csr)
     assert found is not None
     assert [found.of(k) for k in (1, 2, 3)] == pytest.approx([100 / 112, 110 / 112, 1])
-    # without the first CSR is 3, without two it is 1/2
+    # without the first CSR is (10 + 2) / 3, without two 2 / 2
+    assert [found.without(k) for k in (1, 2)] == pytest.approx([4, 1])
     assert found.to_calm == 2
     curve = coverage(a.counts)
     assert curve.coverage.tolist() == [0.25, 0.5, 0.75, 1.0]
-    assert curve.error.tolist() == pytest.approx([1, 1, 2 / 3, 3 / 4])
+    assert [curve.error(share) for share in (0.25, 0.5, 0.75, 1)] == pytest.approx([1, 1, 2 / 3, 3 / 4])
+    # of rows that are equally sure some at random: of two in three that are wrong, two in three
+    tied = coverage(sf.assess(sf.Predictions.from_correct([True, False, False], [0.9] * 3)).counts)  # type: ignore[arg-type]
+    assert tied.error(0.5) == pytest.approx(2 / 3)
 
 
 NASTY = [

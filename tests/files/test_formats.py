@@ -195,7 +195,7 @@ def test_a_large_file_whose_later_rows_are_not_rounded_is_read_again(
 
 def test_decimals() -> None:
     assert decimals_of(np.array([0.5, 1.0])) == 1
-    assert decimals_of(np.array([1.0, 0.0])) is None
+    assert decimals_of(np.array([1.0, 0.0])) == 0
     assert decimals_of(np.random.default_rng(0).random(100)) is None
 
 
@@ -256,3 +256,120 @@ def test_what_load_takes(rows: pa.Table, tmp_path: Path) -> None:
     sf.tally(sf.load(tmp_path / "a.parquet")).save(tmp_path / "a.tally")
     with pytest.raises(sf.InvalidPredictions, match=r"Tally\.load"):
         sf.load(tmp_path / "a.tally")
+
+
+# -- what a hostile reading found ------------------------------------------------------------------------------------
+
+
+def test_one_of_three_columns_of_probabilities_is_not_the_only_one(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("truth,p_0,p_1,p_2,price\n0,0.6,0.01,0.39,9.5\n1,0.3,0.6,0.1,3.5\n0,0.2,0.1,0.7,1.5\n")
+    assert sf.load(path).predicted.tolist() == [0, 1, 2]
+
+
+def test_columns_of_one_name_and_two_types(tmp_path: Path) -> None:
+    wide = pa.table({"correct": [True, False], "confidence": [0.6, 0.7]})
+    pq.write_table(wide, tmp_path / "2.parquet")
+    pq.write_table(wide.set_column(1, "confidence", pa.array([1.0, 0.5], pa.float32())), tmp_path / "1.parquet")
+    with pytest.raises(
+        sf.InvalidPredictions, match=r"2\.parquet: confidence is of type double, in the first file float"
+    ):
+        sf.load(tmp_path)
+
+
+def test_ones_that_come_first_in_a_large_file_are_judged_by_those_that_follow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("correct,confidence\n" + "1,1.0\n" * 300 + "1,0.5\n0,0.75\n" * 50)
+    whole = sf.load(path)
+    monkeypatch.setattr("surefoot.files.streams._FIRST", 300)
+    monkeypatch.setattr("surefoot.files.streams._PIECE", 300)
+    monkeypatch.setattr(reading, "MOST_ROWS", 50)
+    monkeypatch.setattr(reading, "_TOGETHER", 50)
+    tally = reading.read(str(path), {}).held
+    assert isinstance(tally, sf.Tally)
+    found = sf.assess(tally)
+    assert (whole.rounded, whole.certain) == (found.risk.rounded, found.risk.certain) == (300, 0)
+    assert found["csr"] == pytest.approx(sf.csr(whole), rel=1e-12)
+
+
+def test_a_choice_that_is_a_number_is_no_index(tmp_path: Path) -> None:
+    path = tmp_path / "samples_x.jsonl"
+    path.write_text(
+        sample("7", [-3.0, -1.0], doc={"choices": ["5", "7"]}, acc=1.0)
+        + sample("7", [-3.0, -1.0], doc={"choices": ["5", "7"]})
+        + sample("1", [-3.0, -1.0])
+    )
+    assert sf.load(path).correct.tolist() == [True, True, True]
+
+
+@pytest.mark.parametrize(
+    ("header", "rows"),
+    [
+        ("truth,predicted,confidence,weight", ["0,0,0.5,0"] * 60 + ["0,1,0.75,1", "1,1,0.25,2"] * 60),
+        ("truth,prob_x,prob_y,prob_z", ["1,0.5,0.3,0.2"] * 60 + ["2,0.1,0.8,0.1", "3,0.3,0.3,0.4"] * 60),
+        ("truth,logit_0,logit_1", ["0,1.5,0.5", "1,2.5,1.0"] * 100),
+        ("truth,prob", ["no,0.25"] * 80 + ["yes,0.75"] * 80),
+    ],
+)
+def test_what_memory_takes_a_large_file_takes_too(
+    header: str, rows: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join([header, *rows]) + "\n")
+    given = {"logits": "logit_"} if "logit" in header else {}
+    whole = sf.assess(sf.load(path, **given))
+    monkeypatch.setattr("surefoot.files.streams._FIRST", 300)
+    monkeypatch.setattr("surefoot.files.streams._PIECE", 300)
+    monkeypatch.setattr(reading, "MOST_ROWS", 30)
+    monkeypatch.setattr(reading, "_TOGETHER", 20)
+    held = reading.read(str(path), given).held
+    assert isinstance(held, sf.Tally)
+    assert sf.assess(held)["csr"] == pytest.approx(whole["csr"], rel=1e-12)
+    assert sf.assess(held)["accuracy"] == whole["accuracy"]
+
+
+def test_an_empty_slice_name_is_found_in_its_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("correct,confidence,g\n" + "1,0.5,a\n" * 350 + "1,0.5,\n")
+    monkeypatch.setattr("surefoot.files.streams._FIRST", 300)
+    monkeypatch.setattr("surefoot.files.streams._PIECE", 300)
+    monkeypatch.setattr(reading, "MOST_ROWS", 30)
+    monkeypatch.setattr(reading, "_TOGETHER", 20)
+    with pytest.raises(sf.InvalidPredictions, match="row 351: g is empty"):
+        reading.read(str(path), {}, by="g")
+
+
+def test_odd_but_legal(tmp_path: Path) -> None:
+    pq.write_table(
+        pa.table({"correct": pa.array([], pa.bool_()), "confidence": pa.array([], pa.float64())}),
+        tmp_path / "0.parquet",
+    )
+    with pytest.raises(sf.InvalidPredictions, match="no rows"):
+        sf.load(tmp_path / "0.parquet")
+    (tmp_path / "dates.csv").write_text(
+        "truth,predicted,confidence\n2024-01-01,2024-01-01,0.5\n2024-01-02,2024-01-01,0.7\n"
+    )
+    assert sf.load(tmp_path / "dates.csv").correct.tolist() == [True, False]
+    (tmp_path / "wide.csv").write_bytes("correct,confidence\n1,0.5\n".encode("utf-16"))
+    with pytest.raises(sf.InvalidPredictions, match="UTF-16"):
+        sf.load(tmp_path / "wide.csv")
+    (tmp_path / "half.jsonl").write_text('{"truth":"\\ud800","predicted":"a","confidence":0.5}\n')
+    with pytest.raises(sf.InvalidPredictions):
+        sf.load(tmp_path / "half.jsonl")
+    struct = pa.table({"a": pa.array([{"truth": 9}] * 4), "a.truth": [0, 1, 0, 1], "p": [0.25, 0.75, 0.25, 0.75]})
+    pq.write_table(struct, tmp_path / "dots.parquet")
+    assert sf.load(tmp_path / "dots.parquet", truth="a.truth").correct.all()
+
+
+def test_tallies_packed_or_pretty(rows: pa.Table, tmp_path: Path) -> None:
+    tally = sf.tally(as_they_are(rows))
+    tally.save(tmp_path / "a.tally")
+    text = (tmp_path / "a.tally").read_text()
+    (tmp_path / "b.tally.gz").write_bytes(gzip.compress(text.encode()))
+    (tmp_path / "c.json").write_text(json.dumps(json.loads(text), indent=2))
+    for name in ("b.tally.gz", "c.json"):
+        held = reading.read(str(tmp_path / name), {}).held
+        assert isinstance(held, sf.Tally)
+        assert sf.assess(held)["csr"] == sf.assess(tally)["csr"]

@@ -52,10 +52,6 @@ def run(arguments: list[str]) -> int:
         result: Any = app(arguments, prog_name="surefoot", standalone_mode=False)
     except Failed as failed:
         return failed.status
-    except BrokenPipeError:
-        # whoever read our output has left
-        sys.stderr.close()
-        return 0
     except (KeyboardInterrupt, EOFError):
         return 130
     except Exception as error:

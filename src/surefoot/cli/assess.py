@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -27,6 +28,7 @@ from surefoot.cli.options import (
 )
 from surefoot.cli.progress import bar
 from surefoot.cli.rules import parsed
+from surefoot.writing import write_whole
 
 if TYPE_CHECKING:
     from surefoot.assessment import Assessment
@@ -83,7 +85,7 @@ def command(
     rules = [parsed(rule) for rule in fail_on or []]
     level, delimiter = checked_level(level), checked_delimiter(delimiter)
     with clear_errors():
-        _check_outputs(html, save_tally)
+        check_outputs(html, save_tally, beside=[file])
         from surefoot.assessment import ALWAYS_TOLD
         from surefoot.files.reading import read
 
@@ -118,38 +120,49 @@ def assessed(reading: Reading, level: float, by: str | None, metrics: Any = None
     return replace(found, source=name, columns=reading.said, by=by if by is not None else found.by)
 
 
-def _check_outputs(*paths: str | None) -> None:
-    """A folder that is not there is found out before the work, not after."""
-    for path in paths:
-        if path is not None and not Path(path).absolute().parent.is_dir():
-            raise FileNotFoundError(2, "no such folder", str(Path(path).parent))
+def check_outputs(*paths: str | None, beside: Sequence[str] = ()) -> None:
+    """What cannot be written is found out before the work, not after; and no input is written over."""
+    named = [Path(path).absolute() for path in paths if path is not None]
+    for path in named:
+        if not path.parent.is_dir():
+            raise FileNotFoundError(2, "no such folder", str(path.parent))
+        if path.is_dir():
+            raise IsADirectoryError(21, "is a folder; name a file in it", str(path))
+        if path in [Path(other).absolute() for other in beside]:
+            raise typer.BadParameter(f"{path.name} is read, and would be written over; give another name")
+    if len(set(named)) < len(named):
+        raise typer.BadParameter("two outputs have one name; give another to one")
 
 
 def _write(
     a: Assessment, reading: Reading, html: str | None, tally: str | None, by: str | None, *, quiet: bool
 ) -> None:
     said: Any = sys.stderr if quiet else sys.stdout
+    page = None
+    if html is not None:
+        from surefoot.assessment import with_all_metrics, with_slices
+        from surefoot.report.html import report
+
+        a = with_all_metrics(a)
+        if by is None and _has_labels(a):
+            a = with_slices(a, "predicted")
+        page = report(a)
     if tally is not None:
         from surefoot.tallies import Tally
         from surefoot.tallying import tally as tallied
 
         held = reading.held if isinstance(reading.held, Tally) else tallied(reading.held, by=reading.by)
         held.save(tally)
-        print(f"  Wrote {tally} ({_size(tally)})", file=said)
-    if html is not None:
-        from surefoot.assessment import with_all_metrics, with_slices
-
-        a = with_all_metrics(a)
-        if by is None and _has_labels(a):
-            a = with_slices(a, "predicted")
-        a.to_html(html)
-        print(f"  Wrote {html} ({_size(html)})", file=said)
+        print(f"  Wrote {tally} ({size_of(tally)})", file=said)
+    if html is not None and page is not None:
+        write_whole(html, page)
+        print(f"  Wrote {html} ({size_of(html)})", file=said)
 
 
 def _has_labels(a: Assessment) -> bool:
     return a.predictions is not None and a.predictions.truth is not None and 1 < (a.classes or 0) <= _MOST_CLASSES
 
 
-def _size(path: str) -> str:
+def size_of(path: str) -> str:
     size = Path(path).stat().st_size
     return f"{size / 1024:,.0f} KB" if size < 1 << 20 else f"{size / (1 << 20):,.1f} MB"

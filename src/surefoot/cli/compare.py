@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from surefoot.cli.assess import _check_outputs, _size, assessed
+from surefoot.cli.assess import assessed, check_outputs, size_of
 from surefoot.cli.failing import clear_errors
 from surefoot.cli.options import (
     Confidence,
@@ -56,7 +56,7 @@ def command(
     named = _named(models)
     columns = columns_of(locals())
     with clear_errors():
-        _check_outputs(html)
+        check_outputs(html, beside=list(named.values()))
         from surefoot.comparison import compare
         from surefoot.files.reading import read
 
@@ -76,7 +76,7 @@ def command(
             print(f"\n{render(found, Paper.at_hand())}\n", flush=True)
         if html is not None:
             found.to_html(html)
-            print(f"  Wrote {html} ({_size(html)})", file=sys.stderr if as_json else sys.stdout)
+            print(f"  Wrote {html} ({size_of(html)})", file=sys.stderr if as_json else sys.stdout)
 
 
 def _part(shown: Bar, done: int, models: int, share: float, rows: int) -> None:

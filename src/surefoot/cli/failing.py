@@ -48,7 +48,9 @@ def clear_errors() -> Iterator[None]:
             raise Failed(told("the rows do not fit into memory", 3)) from error
         except OSError as error:
             if isinstance(error, BrokenPipeError):
-                raise
+                # whoever read our output has left: that is no failure, and nothing more can be said there
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                raise Failed(0) from error
             where = f"{error.filename}: " if error.filename else ""
             raise Failed(told(f"{where}{error.strerror or error}", 3)) from error
         finally:

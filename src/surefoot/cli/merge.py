@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from surefoot.cli.assess import _check_outputs, _size
+from surefoot.cli.assess import check_outputs, size_of
 from surefoot.cli.failing import clear_errors
 
 
@@ -25,7 +25,7 @@ def command(
       surefoot merge monday.tally tuesday.tally -o week.tally
     """
     with clear_errors():
-        _check_outputs(out)
+        check_outputs(out)
         from surefoot.errors import InvalidTally
         from surefoot.metrics.terms import ROWS
         from surefoot.tallies import Tally
@@ -38,4 +38,4 @@ def command(
                 message = str(error)
                 raise InvalidTally(message if path in message else f"{path}: {message}") from error
         total.save(out)
-        print(f"  {len(tallies):,} tallies, {round(total[ROWS]):,} rows. Wrote {out} ({_size(out)})")
+        print(f"  {len(tallies):,} tallies, {round(total[ROWS]):,} rows. Wrote {out} ({size_of(out)})")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from surefoot.cli.assess import check_outputs
 from surefoot.cli.failing import clear_errors
 from surefoot.cli.options import (
     Confidence,
@@ -28,8 +29,6 @@ from surefoot.cli.options import (
 if TYPE_CHECKING:
     from surefoot.predictions import Predictions
     from surefoot.risk.monitor import Monitor
-
-_EVERY = 5.0
 
 
 def command(
@@ -67,7 +66,8 @@ def command(
 ) -> None:
     """Watch a stream for as long as you like: looking often costs nothing.
 
-    The state is saved as rows are read, so that a run that is killed goes on where it was.
+    A file is counted whole or not at all; the rows of a pipe as they arrive, with the state saved after each few, so
+    that a run that is killed goes on where it was. Rows without --id count as often as they are fed.
 
     \b
       surefoot monitor today.parquet --state model.state
@@ -78,6 +78,7 @@ def command(
     level, delimiter = checked_level(level), checked_delimiter(delimiter)
     columns = columns_of(locals())
     with clear_errors():
+        check_outputs(state, beside=[file])
         from surefoot.files.reading import follow
         from surefoot.risk.monitor import Monitor
 
@@ -96,20 +97,23 @@ def command(
                 raise typer.BadParameter(str(error)) from error
             raise
         screen = _Screen(watcher)
-        screen.first()
-        saved = time.monotonic()
         try:
-            for rows, ids in follow(file, columns, identifier=identifier, delimiter=delimiter):
+            for number, (rows, ids) in enumerate(follow(file, columns, identifier=identifier, delimiter=delimiter)):
+                if not number:
+                    screen.first()
                 _counted(watcher, rows, ids)
                 screen.tell()
-                if time.monotonic() - saved > _EVERY or file == "-":
+                if file == "-":
                     watcher.save(state)
-                    saved = time.monotonic()
         except KeyboardInterrupt:
+            screen.close()
             print("  stopped", file=sys.stderr)
+            if file != "-":
+                # a file is counted whole or not at all: it would be read from its start again
+                raise
         finally:
             screen.close()
-            watcher.save(state)
+        watcher.save(state)
         screen.last()
         print(f"  State saved to {state}\n")
 

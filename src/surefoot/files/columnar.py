@@ -50,7 +50,8 @@ class ParquetFile:
         try:
             for batch in self._file.iter_batches(batch_size=rows, columns=names):
                 done += batch.num_rows
-                yield Batch(pa.Table.from_batches([batch]), done / max(1, total))
+                table = pa.Table.from_batches([batch])
+                yield Batch(table if names is None else table.select(names), done / max(1, total))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
             raise BadFile(f"{shown(self.name)}: damaged after row {done:,} ({_brief(error)})") from error
 

@@ -22,8 +22,12 @@ class DelimitedFile:
     is_text = True
 
     def __init__(self, name: str, pieces: Pieces, delimiter: str) -> None:
+        import pyarrow as pa
+
         self.name, self._pieces, self._delimiter = name, pieces, delimiter
         first = pieces.first()
+        if first[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\x00" in first[:1000]:
+            raise BadFile(f"{shown(name)}: no text in UTF-8, by its first bytes in UTF-16; save it as UTF-8")
         if not first.strip():
             raise BadFile(f"{shown(name)}: empty; there is nothing to assess")
         line = first.partition(b"\n")[0].decode("utf-8", "replace").strip("\r\ufeff")
@@ -34,6 +38,10 @@ class DelimitedFile:
                 f"seem to be parted by {_OTHERS[other]}: say --delimiter '{_escaped(other)}'"
             )
         self._head = self._parse(first, None, (), 0, header=True, quotes=b'"' in first)
+        # what looks like a date is a label like any other
+        dates = {field.name: pa.string() for field in self._head.schema if pa.types.is_temporal(field.type)}
+        if dates:
+            self._head = self._parse(first, None, dates, 0, header=True, quotes=b'"' in first)
         self.schema = self._head.schema
         self._check_text()
         if not self._head.num_rows:
@@ -92,7 +100,7 @@ class DelimitedFile:
         )
         try:
             return csv.read_csv(pa.BufferReader(pa.py_buffer(piece)), read, parse, convert)
-        except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
+        except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeDecodeError) as error:
             if bad:
                 row = bad[0]
                 where = "" if row.number is None else f", row {done + row.number - header:,}"

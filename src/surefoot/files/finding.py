@@ -29,7 +29,7 @@ _NAMES = {
 _LISTS = "probabilities probs prob proba probas probability yprob yprobs yproba predictproba softmax scores predprobs p"
 _SINGLES = "predictedprobability probability prob proba yprob yproba yscore p1 score p probs probabilities"
 _LOGITS = "logits logit"
-_PREFIX = re.compile(r"^((?:p|prob|proba|probs|probability|probabilities|softmax)[_ .\-]?)(?=.)", re.IGNORECASE)
+_PREFIX = re.compile(r"^((?:p|prob|proba|probs|probability|probabilities|softmax)(?:[_ .\-]|(?=\d)))(?=.)", re.I)
 _MOST_LABELS = 1000
 
 
@@ -156,7 +156,9 @@ class _Finder:
         if whole:
             self.taken["probabilities"] = tuple(whole[0])
             return
-        singles = [c for c in self._free() if plain(c) in _SINGLES.split() and self._is_float(c)]
+        # one of several columns of a kind is not the only one
+        several = {column for family in families.values() if len(family) >= 2 for column in family}
+        singles = [c for c in self._free() if plain(c) in _SINGLES.split() and self._is_float(c) and c not in several]
         if singles and not self._named("confidence"):
             if len(singles) > 1:
                 raise self._which("probabilities", singles)

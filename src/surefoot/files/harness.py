@@ -90,21 +90,20 @@ def _log_likelihoods(where: str, sample: dict[str, Any]) -> list[float]:
 
 
 def _is_right(where: str, sample: dict[str, Any], chosen: int) -> bool:
-    """By the index of the right choice, its letter or its text; else by the accuracy the harness wrote down."""
-    target, document = sample.get("target"), sample.get("doc")
-    if isinstance(target, str) and re.fullmatch(r"-?\d+", target.strip()):
-        target = int(target)
-    if isinstance(target, int) and not isinstance(target, bool):
-        return target == chosen
-    accuracy = sample.get("acc")
+    """By the accuracy the harness wrote down; else by the index, the text or the letter of the right choice."""
+    target, document, accuracy = sample.get("target"), sample.get("doc"), sample.get("acc")
     if accuracy in (0, 1):
         return bool(accuracy)
+    if isinstance(target, int) and not isinstance(target, bool):
+        return target == chosen
     if isinstance(target, str):
         choices = document.get("choices") if isinstance(document, dict) else None
         choices = choices.get("text") if isinstance(choices, dict) else choices
         texts = [str(choice).strip() for choice in choices] if isinstance(choices, list) else []
         if target.strip() in texts:
             return texts.index(target.strip()) == chosen
+        if re.fullmatch(r"\d+", target.strip()):
+            return int(target) == chosen
         if len(target.strip()) == 1 and target.strip() in _LETTERS:
             return _LETTERS.index(target.strip()) == chosen
     raise BadFile(

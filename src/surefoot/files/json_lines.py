@@ -75,7 +75,7 @@ class JsonLinesFile:
             kind = None if name in numbers else self.schema.field(name).type
             try:
                 arrays.append(pa.array(values, type=kind))
-            except (pa.ArrowInvalid, pa.ArrowTypeError):
+            except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError):
                 row = next(i for i, value in enumerate(values) if not _fits(value, kind))
                 raise BadFile(
                     f"{shown(self.name)}, row {done + row + 1:,}: {shown(name)} is {value_shown(values[row])}, of "
@@ -156,11 +156,13 @@ def _table(rows: list[dict[str, Any]], names: list[str]) -> pa.Table:
         if kinds <= {int, float} and float in kinds:
             columns[name] = pa.array([None if v is None else float(v) for v in values])
         elif kinds <= {int, float, str, bool} and len(kinds) > 1:
-            columns[name] = pa.array([None if v is None else str(v) for v in values])
+            columns[name] = pa.array(
+                [None if v is None else str(v).encode("utf-8", "replace").decode() for v in values]
+            )
         elif dict not in kinds:
             try:
                 columns[name] = pa.array(values)
-            except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+            except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, UnicodeEncodeError):
                 continue
     return pa.table(columns)
 
@@ -170,6 +172,6 @@ def _fits(value: Any, kind: Any) -> bool:
 
     try:
         pa.array([value], type=kind)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
+    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError):
         return False
     return True

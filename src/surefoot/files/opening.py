@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import io
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -47,6 +48,7 @@ def open_data(path: str, delimiter: str | None = None) -> list[Source] | Tally:
     except ImportError as error:
         raise MissingPackage("reading files needs PyArrow: pip install 'surefoot[cli]'.") from error
     if path == "-":
+        _check_open()
         content = sys.stdin.buffer.read()
         return _opened("standard input", lambda: io.BufferedReader(io.BytesIO(content)), len(content), None, delimiter)
     paths = _paths(path)
@@ -64,6 +66,7 @@ def open_data(path: str, delimiter: str | None = None) -> list[Source] | Tally:
 
 def open_live(delimiter: str | None) -> list[Source] | Tally:
     """Standard input, line by line as it arrives; what is no text is read to its end first."""
+    _check_open()
     stdin: Any = sys.stdin.buffer
     start = stdin.peek(8)
     if start.startswith((GZIP, ZSTD)) or _guessed(start) not in ("csv", "tsv", "jsonl"):
@@ -73,6 +76,11 @@ def open_live(delimiter: str | None) -> list[Source] | Tally:
     if kind == "jsonl":
         return [JsonLinesFile("standard input", lines)]
     return [DelimitedFile("standard input", lines, delimiter or ("\t" if kind == "tsv" else ","))]
+
+
+def _check_open() -> None:
+    if sys.stdin is None or sys.stdin.closed:
+        raise BadFile("standard input is closed; there is nothing to read")
 
 
 def _paths(path: str) -> list[Path]:
@@ -137,7 +145,7 @@ def _opened(
         if kind is None:
             kind = _guessed(_start(name, raw))
     if kind == "tally" or (kind == "jsonl" and _is_tally(name, open_it)):
-        return _tally(name, path, open_it)
+        return _tally(name, path, open_it, is_packed)
     if kind in ("parquet", "arrow", "npz"):
         whole = _whole(name, open_it) if is_packed or path is None else None
         if kind == "npz":
@@ -174,12 +182,12 @@ def _guessed(start: bytes) -> str:
 
 def _is_tally(name: str, open_it: Callable[[], Any]) -> bool:
     with open_it() as raw:
-        return _start(name, raw).lstrip().startswith(b'{"surefoot":"tally"')
+        return re.match(rb'\s*\{\s*"surefoot"\s*:\s*"tally"', _start(name, raw)) is not None
 
 
-def _tally(name: str, path: Path | None, open_it: Callable[[], Any]) -> Tally:
+def _tally(name: str, path: Path | None, open_it: Callable[[], Any], is_packed: bool) -> Tally:
     try:
-        if path is not None:
+        if path is not None and not is_packed:
             return Tally.load(path)
         import tempfile
 

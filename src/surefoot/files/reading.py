@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot.errors import InvalidPredictions, InvalidTally
-from surefoot.files.finding import Columns, find_columns
+from surefoot.files.finding import Ambiguous, Columns, find_columns
 from surefoot.files.opening import open_data, open_live
 from surefoot.files.rounding import decimals_of
 from surefoot.files.source import BadFile, Batch, Source
@@ -21,7 +21,7 @@ from surefoot.files.streams import ahead
 from surefoot.names import shown, value_shown
 from surefoot.predictions import Predictions
 from surefoot.predictions.columns import as_array
-from surefoot.predictions.labels import as_labels, labels_in_names
+from surefoot.predictions.labels import as_labels, default_labels, labels_in_names
 from surefoot.tallies import Tally
 from surefoot.tallying import assessable, tally
 
@@ -107,22 +107,21 @@ def follow(
     if isinstance(sources, Tally):
         raise BadFile(f"{shown(path)}: a saved tally holds no rows to follow")
     reader = _Reader(path, sources, columns, identifier, None, None, None)
-    labels = None if path == "-" else reader.labels_of_all()
+    labels = reader.labels_beforehand() if path == "-" else reader.labels_of_all()
     finest: int | None = 0
     done = 0
     for batch in reader.batches():
         if not batch.table.num_rows:
             continue
         rows = reader.predictions(batch.table, done, labels)
-        done += batch.table.num_rows
         if reader.is_text and finest is not None:
             # a 1 that is written like numbers that were rounded was rounded too
             here = decimals_of(rows.confidence)
-            known = bool(((rows.confidence > 0) & (rows.confidence < 1)).any())
-            finest = max(finest, here) if here is not None else None if known else finest
+            finest = None if here is None else max(finest, here)
             if finest is not None and rows.certain:
                 rows = rows.rounded_at(finest or _SUPPOSED)
-        ids = None if identifier is None else reader.by_values(batch.table, rows).tolist()
+        ids = None if identifier is None else reader.by_values(batch.table, rows, done).tolist()
+        done += batch.table.num_rows
         yield rows, ids
 
 
@@ -140,6 +139,8 @@ class _Reader:
         from surefoot.files.harness import COLUMNS, SampleLog
 
         self.name, self.sources, self.labels, self.floor = name, sources, labels, floor
+        if name == "-":
+            self.name = "standard input"
         self.progress = progress or (lambda share, rows: None)
         first = sources[0]
         told = any(value is not None for value in columns.values())
@@ -156,6 +157,7 @@ class _Reader:
         #: The row at which each file starts, among all rows.
         self.starts: list[int] = []
         self.is_text = all(source.is_text for source in sources)
+        self._check_types()
         self._finest: int | None = 0
 
     # -- passes ------------------------------------------------------------------------------------------------------
@@ -188,35 +190,39 @@ class _Reader:
     def _held(self, tables: list[pa.Table]) -> Reading:
         import pyarrow as pa
 
-        table = pa.concat_tables(tables, promote_options="permissive") if len(tables) > 1 else tables[0]
-        if not table.num_rows:
+        if not sum(table.num_rows for table in tables):
             raise BadFile(f"{shown(self.name)}: no rows; there is nothing to assess")
+        table = pa.concat_tables(tables, promote_options="permissive") if len(tables) > 1 else tables[0]
         predictions = self.predictions(table, 0, self.labels)
         if self.is_text and predictions.certain and self.floor is None:
             decimals = decimals_of(predictions.confidence)
-            predictions = predictions if decimals is None else predictions.rounded_at(decimals)
+            predictions = predictions.rounded_at(decimals) if decimals else predictions
         by = self.by_values(table, predictions)
         return Reading(self.name, predictions, self.columns, by, self._is_second())
 
     def _tallied(
         self, batches: Iterator[Batch], labels: Any, decimals: int | None, metrics: Sequence[str] | None
     ) -> Tally | None:
-        """The tally of all rows; None if confidences of 1 were taken for rounded, and later ones tell otherwise."""
+        """The tally of all rows; None if confidences of 1 were judged, and later rows tell that it was wrongly."""
         total: Tally | None = None
-        done, used = 0, False
+        done, judged = 0, False
         for batch in _gathered(batches):
+            if self._weighs_nothing(batch.table):
+                done += batch.table.num_rows
+                continue
             rows = self.predictions(batch.table, done, labels)
             if decimals is not None:
-                finest = decimals_of(rows.confidence)
-                if finest is None or finest > decimals:
+                here = decimals_of(rows.confidence)
+                finest = None if here is None else max(decimals, here)
+                if finest != decimals and judged:
                     self._finest = finest
-                    if used:
-                        return None
-                    decimals = finest
-                if decimals is not None and rows.certain:
-                    rows, used = rows.rounded_at(decimals), True
-            done += len(rows)
-            by = self.by_values(batch.table, rows)
+                    return None
+                decimals = finest
+                if rows.certain:
+                    judged = True
+                    rows = rows.rounded_at(decimals) if decimals else rows
+            start, done = done, done + len(rows)
+            by = self.by_values(batch.table, rows, start)
             part = tally(rows, by=by) if metrics is None else assessable(rows, metrics, by)
             part = part if self.by is None else _renamed(part, self.by)
             try:
@@ -311,7 +317,7 @@ class _Reader:
         at = max(0, bisect_right(self.starts, row) - 1)
         return f"{shown(self.sources[at].name)}, row {row - self.starts[at] + 1:,}"
 
-    def by_values(self, table: pa.Table, predictions: Predictions) -> Any:
+    def by_values(self, table: pa.Table, predictions: Predictions, start: int = 0) -> Any:
         if self.by is None or self.by in ("predicted", "truth"):
             if self.by is not None and getattr(predictions, self.by) is None:
                 raise BadFile(f"{shown(self.name)}: it holds no labels to slice by, only whether rows are correct")
@@ -319,7 +325,9 @@ class _Reader:
         column = table.column(self.by)
         if column.null_count:
             row = next(i for i, value in enumerate(column.to_pylist()) if value is None)
-            raise BadFile(f"{self._where(row)}: {shown(self.by)} is empty, and rows are sliced by it; fill or drop it")
+            raise BadFile(
+                f"{self._where(start + row)}: {shown(self.by)} is empty, and rows are sliced by it; fill or drop it"
+            )
         try:
             values = np.asarray(column)
             return np.array([str(v) for v in values]) if values.dtype.kind not in "biuU" else values
@@ -328,23 +336,77 @@ class _Reader:
 
     # -- what all rows must agree on ---------------------------------------------------------------------------------
 
+    def _check_types(self) -> None:
+        """What files call by one name must be of one type: else one would be rounded, or read, like the other."""
+        first = self.sources[0].schema
+        for name in self.names if not self.is_text else ():
+            for source in self.sources[1:]:
+                if name in source.schema.names:
+                    wanted, own = (_plain_type(schema.field(name).type) for schema in (first, source.schema))
+                    if own != wanted:
+                        said = f"{shown(name)} is of type {own}, in the first file {wanted}"
+                        raise BadFile(f"{shown(source.name)}: {said}; convert one")
+
+    def _weighs_nothing(self, table: pa.Table) -> bool:
+        """Whether no row of a batch counts: then it adds nothing, as its rows would to others."""
+        if self.columns.weight is None:
+            return False
+        return not np.asarray(as_array("weight", table.column(self.columns.weight))).any()
+
     def labels_of_all(self) -> Any:
-        """The labels of all rows, which no batch alone may hold; None where the rows themselves say."""
-        import pyarrow as pa
+        """The labels of all rows, which no batch alone may hold; None where there are no scores to be named."""
         import pyarrow.compute as pc
 
-        if (self.columns.probabilities is None and self.columns.logits is None) or isinstance(
-            self.columns.probabilities, tuple
-        ):
+        if self.columns.probabilities is None and self.columns.logits is None:
             return None
         found: set[Any] = set()
         for source in self.sources:
             for batch in source.batches([str(self.columns.truth)], ()):
-                found.update(pc.unique(batch.table.column(0)).to_pylist())
+                found.update(pc.unique(batch.table.column(str(self.columns.truth))).to_pylist())
         found.discard(None)
-        if all(isinstance(label, int) and not isinstance(label, bool) for label in found):
-            return None if pa.types.is_floating(self._score_type()) and found <= {0, 1} else self._whole_labels(found)
-        return sorted(found)
+        truth = as_labels("y_true", np.array(sorted(found)))
+        names = self._families()
+        from_names = labels_in_names(truth, list(names)) if names else None
+        return from_names or default_labels(truth, self._classes())
+
+    def labels_beforehand(self) -> Any:
+        """The labels of a stream, of which only the first row is known."""
+        import pyarrow.types as kinds
+
+        if self.columns.probabilities is None and self.columns.logits is None:
+            return None
+        names = self._families()
+        truth = self.sources[0].schema.field(str(self.columns.truth)).type
+        if kinds.is_integer(truth):
+            first = as_labels("y_true", self.sources[0].head().column(str(self.columns.truth)))
+            if 0 <= first[0] < self._classes():
+                return (names and labels_in_names(first, list(names))) or tuple(range(self._classes()))
+        elif kinds.is_boolean(truth) and self._classes() == 2:
+            return (False, True)
+        elif names and kinds.is_string(truth):
+            first = as_labels("y_true", self.sources[0].head().column(str(self.columns.truth)))
+            labels = labels_in_names(first, list(names))
+            if labels is not None:
+                return labels
+        raise Ambiguous(
+            f"{shown(self.name)}: the first row does not tell what the labels of a stream are; give columns of "
+            "probabilities named after them, labels 0, 1, ..., or --predicted and --confidence"
+        )
+
+    def _families(self) -> tuple[str, ...]:
+        scores = self.columns.probabilities or self.columns.logits
+        return scores if isinstance(scores, tuple) else ()
+
+    def _classes(self) -> int:
+        """How many classes the scores are for."""
+        if self._families():
+            return len(self._families())
+        if self._is_second():
+            return 2
+        size = getattr(self._score_type(), "list_size", None)
+        if size is None:
+            size = len(self.sources[0].head().column(str(self.columns.probabilities or self.columns.logits))[0])
+        return int(size)
 
     def _is_second(self) -> bool:
         scores = self.columns.probabilities or self.columns.logits
@@ -353,13 +415,18 @@ class _Reader:
     def _score_type(self) -> Any:
         return self.sources[0].schema.field(str(self.columns.probabilities or self.columns.logits)).type
 
-    def _whole_labels(self, found: set[int]) -> Any:
-        kind = self._score_type()
-        count = getattr(kind, "list_size", None)
-        if count is None:
-            lists = self.sources[0].head().column(str(self.columns.probabilities or self.columns.logits))
-            count = len(lists[0]) if hasattr(kind, "value_type") else 2
-        return None if min(found) >= 0 and max(found) < count else sorted(found)
+
+def _plain_type(kind: Any) -> str:
+    """A type without the ways there are to store it."""
+    import pyarrow.types as kinds
+
+    if kinds.is_dictionary(kind):
+        kind = kind.value_type
+    if kinds.is_list(kind) or kinds.is_large_list(kind) or kinds.is_fixed_size_list(kind):
+        return f"list of {kind.value_type}"
+    if kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind):
+        return "text"
+    return "whole numbers" if kinds.is_integer(kind) else str(kind)
 
 
 def _gathered(batches: Iterator[Batch]) -> Iterator[Batch]:

@@ -14,7 +14,7 @@ _LOOKED_AT = 4096
 def decimals_of(confidence: Any) -> int | None:
     """The decimals that confidences are written with; None if so many that they are not rounded.
 
-    Some thousand rows are looked at, evenly spread. Confidences of exactly 0 and 1 say nothing.
+    Some thousand rows are looked at, evenly spread. Confidences of exactly 0 and 1 say nothing: of them alone, 0.
 
     Examples
     --------
@@ -24,8 +24,10 @@ def decimals_of(confidence: Any) -> int | None:
     """
     values = np.asarray(confidence[:: max(1, len(confidence) // _LOOKED_AT)], dtype=np.float64)
     values = values[(values > 0) & (values < 1)]
+    if not len(values):
+        return 0
     for decimals in range(1, _MOST + 1):
         scaled = values * 10.0**decimals
         if (np.abs(scaled - np.round(scaled)) < 1e-6).all():
-            return decimals if len(values) else None
+            return decimals
     return None

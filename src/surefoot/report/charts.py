@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 
 from surefoot.bins import Bin, Concentration, Coverage
-from surefoot.report.numbers import raised_digits, significant
+from surefoot.report.numbers import raised_digits, significant, typeset
 
 #: The height of a plot, in pixels.
 HEIGHT = 300
@@ -171,7 +171,7 @@ def stretched(table: Layers, alt: str) -> str:
         if one.kind == "over" and one.error > 3 * one.doubt:
             # over the interval where there is no room under it
             below = y(one.high) + 14
-            times = f"×{significant(one.error / one.doubt, 2)}"
+            times = typeset(f"×{significant(one.error / one.doubt, 2)}")
             drawn += text(u, below if below < HEIGHT - 4 else y(one.low) - 6, times, "factor over", dy=0)
         return drawn
 
@@ -238,7 +238,7 @@ COVERAGES = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 def coverage(found: Coverage, alt: str) -> str:
     """The share of mistakes among the surest rows."""
     shares = [*np.linspace(max(0.005, float(found.coverage[0])), 1, 200).tolist(), *COVERAGES]
-    most = max(1e-9, max(map(found.error, shares)), found.error(1.0) * 1.15)
+    most = max(map(found.error, shares)) * 1.05 or 0.01
 
     def x(share: float) -> float:
         return share
@@ -359,7 +359,7 @@ def ruler(csr: float, lower: float, typical: tuple[float, float] | None, kind: s
         body += line(x(lower), 24, 1, 24, f"reach {kind}") + line(x(lower), 16, x(lower), 32, f"ci {kind}")
     body += mark(kind, here, 24)
     anchor = "start" if here < 0.1 else "end" if here > 0.9 else None
-    body += text(here, 4, f"this model {significant(csr)}", f"label {kind}", anchor)
+    body += text(here, 4, f"this model {typeset(significant(csr))}", f"label {kind}", anchor)
     return element("svg", body, class_="chart", height=50, role="img", aria_label=alt)
 
 
