@@ -96,3 +96,54 @@ def test_infinite_surprise_is_said() -> None:
 def test_one_model_is_no_comparison() -> None:
     with pytest.raises(sf.InvalidPredictions, match="two or more models"):
         sf.compare({"a": sf.Predictions.from_correct([True], [0.5])})
+
+
+# -- what a hostile reading found ------------------------------------------------------------------------------------
+
+
+def test_two_calibrated_models_of_different_sharpness_are_not_told_off() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        q = np.where(np.arange(1000) % 2, 0.2, 0.0005)
+        correct = rng.random(1000) >= q
+        base = sf.Predictions.from_correct(correct, doubt=np.full(1000, q.mean()))
+        sharp = sf.Predictions.from_correct(correct, doubt=q)
+        c = sf.compare({"base": base, "sharp": sharp})
+        for name, a in c.assessments.items():
+            if a.verdict != "overconfident":
+                assert f"{name}'s mistakes are the more surprising" not in str(c)
+
+
+def test_the_tested_difference_is_the_one_shown() -> None:
+    from surefoot.comparison import _surprise
+
+    a = sf.Predictions.from_correct([False] * 14 + [True] * 86, [0.5] * 20 + [1.0] * 80)
+    correct = np.ones(100, dtype=bool)
+    correct[20:30] = False
+    b = sf.Predictions.from_correct(correct, [0.9] * 100)
+    c = sf.compare({"a": a, "b": b})
+    assert float((_surprise(a) - _surprise(b)).sum()) == pytest.approx(c.csr["b"].value) == pytest.approx(0.4)
+
+
+def test_the_more_overconfident_is_not_called_further_off_than_an_underconfident_one() -> None:
+    rng = np.random.default_rng(0)
+    meek = sf.Predictions.from_correct(rng.random(2000) < 0.99, np.full(2000, 0.5))
+    bold = sf.Predictions.from_correct(rng.random(2000) < 0.87, np.full(2000, 0.9))
+    assert "further off" not in str(sf.compare({"meek": meek, "bold": bold}))
+
+
+def test_pairing_is_claimed_only_for_what_was_looked_at() -> None:
+    labelled = sf.Predictions.from_labels([0, 1] * 50, [0, 1] * 50, [0.9] * 100)
+    bare = sf.Predictions.from_correct([True, False] * 50, [0.9] * 100)
+    weighted = sf.Predictions.from_correct([True, False] * 50, [0.9] * 100, sample_weight=np.arange(100))
+    assert "taken to be the same" in sf.compare({"a": labelled, "b": bare}).pairing
+    assert not sf.compare({"a": bare, "b": weighted}).is_paired
+
+
+def test_a_certain_mistake_that_weighs_nothing_counts_nothing() -> None:
+    weights = [0.0] + [1.0] * 99
+    one = sf.Predictions.from_correct([False] * 10 + [True] * 90, [1.0] + [0.9] * 99, sample_weight=weights)
+    other = sf.Predictions.from_correct([False] * 5 + [True] * 95, [0.9] * 100, sample_weight=weights)
+    found = sf.compare({"one": one, "other": other}).csr["other"]
+    assert np.isfinite(found.value)
+    assert np.isfinite(found.pvalue)

@@ -106,3 +106,11 @@ def test_calibrators_on_the_plane_of_value_and_risk() -> None:
 def test_what_cannot_be_drawn_says_why(draw: Callable[[], object], why: str) -> None:
     with pytest.raises(sf.InvalidPredictions, match=why):
         draw()
+
+
+def test_wealth_leaves_out_what_weighs_nothing_and_refuses_unequal_weights() -> None:
+    p = sf.Predictions.from_correct([True] * 90 + [False] * 10, [0.99] * 100, sample_weight=[1] * 90 + [0] * 10)
+    assert plots.WealthDisplay.from_predictions(p).rows[-1] == 90
+    unequal = sf.Predictions.from_correct([True] * 100, [0.99] * 100, sample_weight=np.arange(1, 101))
+    with pytest.raises(sf.InvalidPredictions, match="weigh the same"):
+        plots.WealthDisplay.from_predictions(unequal)

@@ -235,3 +235,72 @@ def test_the_ruler_of_the_terminal() -> None:
     assert "▼" in ruler
     assert "|" in ruler[4:]
     assert "▼" not in render(sf.assess(p), Paper(symbols=True, width=70)).split("Risk")[1]
+
+
+# -- what a hostile reading found ------------------------------------------------------------------------------------
+
+
+def test_titles_do_not_find_what_the_verdict_does_not() -> None:
+    rng = np.random.default_rng(5)
+    quiet = 0
+    for _ in range(20):
+        q = np.minimum(10 ** -rng.uniform(0.2, 5, 2000), 0.5)
+        a = sf.assess(sf.Predictions.from_correct(rng.random(2000) >= q, doubt=q), metrics=())
+        if a.verdict == "no evidence against calibration":
+            quiet += 1
+            page = report(a)
+            assert "too often" not in page
+            assert "often than it says" not in page
+    assert quiet > 15
+
+
+def test_rows_that_weigh_the_same_are_counted_as_rows() -> None:
+    correct, c = [True] * 380 + [False] * 20, [0.995] * 100 + [0.9] * 300
+    plain = sf.assess(sf.Predictions.from_correct(correct, c))
+    light = sf.assess(sf.Predictions.from_correct(correct, c, sample_weight=[0.25] * 400))
+    assert (light.stated, light.seen) == pytest.approx((plain.stated, plain.seen))
+    assert [band.rows for band in light.bands] == [band.rows for band in plain.bands]
+    assert str(light).split("\n\n")[1:3] == str(plain).split("\n\n")[1:3]
+
+
+def test_deflation_where_certain_rows_are_wrong() -> None:
+    """Three of a hundred: the likelihood is that of a share, whose best value is 3%."""
+    r = sf.risk_test(sf.Predictions.from_correct([True] * 97 + [False] * 3, np.ones(100)))
+    assert r.deflation == pytest.approx(0.03)
+    low, high = r.deflation_interval
+    for end in (low, high):
+        fall = 3 * np.log(0.03 / end) + 97 * np.log(0.97 / (1 - end))
+        assert fall == pytest.approx(1.9207294, rel=1e-5)
+
+
+def test_unequal_weights_have_no_concentration() -> None:
+    weights = np.ones(50)
+    weights[0] = 100
+    p = sf.Predictions.from_correct([False] * 3 + [True] * 47, [0.9] * 50, sample_weight=weights)
+    assert 'id="concentration"' not in report(sf.assess(p))
+
+
+def test_the_other_side_s_zero_has_its_own_reason() -> None:
+    page = report(sf.assess(sf.Predictions.from_correct([True] * 10, [0.0] * 5 + [0.5] * 5)))
+    assert "given no chance of being right was right" in page
+    assert "claimed certainty was wrong" not in page
+
+
+def test_interval_ends_are_not_rounded_to_the_kind_side() -> None:
+    a = sf.assess(sf.Predictions.from_correct([True] * 84 + [False] * 16, [0.9] * 100))
+    interval = a.intervals["accuracy"]
+    assert (round(interval.low, 6), round(interval.high, 6)) == (0.754657, 0.899606)
+    assert "75.4% to 90.0%" in report(a)
+
+
+def test_a_column_called_truth_is_not_the_truth() -> None:
+    import pandas as pd
+
+    p = sf.synthetic.predictions("tight_hi", "overconf_root", 500, rng=np.random.default_rng(0))
+    a = sf.assess(p, by=pd.Series(np.arange(500) % 2, name="truth"))
+    assert all(part.verdict is not None for part in a.slices)
+
+
+def test_one_confidence_for_all_is_told_with_its_digits() -> None:
+    a = sf.assess(sf.Predictions.from_correct([True] * 100, doubt=[1e-4] * 100))
+    assert "all rows share one confidence (99.99%)" in str(a)

@@ -70,3 +70,13 @@ def test_weights_are_routed() -> None:
 def test_models_without_probabilities_are_refused() -> None:
     with pytest.raises(sf.InvalidPredictions, match="no predict_proba"):
         SCORERS["csr"](Perceptron().fit(X, Y), X, Y)
+
+
+def test_what_is_not_defined_is_nan() -> None:
+    class Certain:
+        classes_ = np.array([0, 1])
+
+        def predict_proba(self, rows: np.ndarray) -> np.ndarray:
+            return np.tile([1.0, 0.0], (len(rows), 1))
+
+    assert np.isnan(SCORERS["cox_slope"](Certain(), X[:9], np.zeros(9, dtype=int)))
