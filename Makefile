@@ -11,7 +11,7 @@ TORCH ?= torch==2.13.0
 
 .venv/.base: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[demo]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -e ".[cli,demo]"
 	touch $@
 
 .venv/.ready: .venv/.base
@@ -19,7 +19,7 @@ TORCH ?= torch==2.13.0
 	touch $@
 
 demo: .venv/.base
-	@$(BIN)/python examples/demo.py
+	@$(BIN)/surefoot demo
 
 test: check
 	$(BIN)/python -m pytest -m 'not heavy'

@@ -9,39 +9,18 @@ import sys
 import tempfile
 import time
 import tracemalloc
-from collections.abc import Callable
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import numpy as np
 
 import surefoot as sf
+from benchmarks.files import files
+from benchmarks.rows import Row, best
 from surefoot.engines.threads import in_parallel, workers
 
 SIX = ["csr", "csr_sigma", "cw_accuracy", "gain", "brier", "accuracy"]
 RESULTS = Path(__file__).parent / "RESULTS.md"
-
-
-@dataclass
-class Row:
-    job: str
-    ours: float
-    against: str
-    theirs: float
-    wanted: str
-    ratio: str
-
-
-def best(work: Callable[[], object], repeats: int = 7) -> float:
-    """The least of some timings, in seconds: noise only adds."""
-    work()
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def rows_of(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -443,7 +422,7 @@ def milliseconds(seconds: float) -> str:
 
 
 def main() -> None:
-    jobs = {f.__name__: f for f in (six, door, rankings, ece, small, cold, memory, lazy, risk, indicators)}
+    jobs = {f.__name__: f for f in (six, door, rankings, ece, small, cold, memory, lazy, files, risk, indicators)}
     chosen = sys.argv[1:] or list(jobs)
     rows = []
     for name in chosen:

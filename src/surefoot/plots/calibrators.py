@@ -61,6 +61,7 @@ class CalibratorsDisplay(Display):
             noted(ax, x, y, words, textcoords="offset points", xytext=(6, 3))
         ax.set_yscale("log")
         ax.yaxis.set_major_formatter("{x:g}")
+        ax.tick_params(which="minor", labelleft=False)
         ax.xaxis.set_major_formatter("{x:.1%}")
         ax.margins(x=0.2, y=0.2)
         titled(ax, "Value against risk", "Confidence-weighted accuracy →", "CSR, riskier →")

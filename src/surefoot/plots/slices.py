@@ -84,6 +84,7 @@ class SlicesDisplay(Display):
         ax.set_xscale("log")
         ax.set_yticks(range(len(kept)), [shown(part.value, 24) for part in kept])
         ax.xaxis.set_major_formatter("{x:g}")
+        ax.tick_params(which="minor", labelbottom=False)
         ax.grid(visible=False)
         left = len(self.slices) - len(kept)
         more = f" ({left} more)" if left else ""
