@@ -101,6 +101,92 @@ def real(
             print(f"  Wrote {path}")
 
 
+@app.command("figures")
+def figures(out: Out = "paper", data: Data = None) -> None:
+    """ROC and cwROC of Adult and CIFAR-10 (raw, isotonic, Platt), and of class 0 of the others by Platt."""
+    with clear_errors():
+        folder = _made(out)
+        for path in _figures(folder, data):
+            print(f"  Wrote {path}")
+
+
+@app.command("all")
+def everything(
+    out: Out = "paper",
+    data: Data = None,
+    fast: Annotated[bool, typer.Option("--fast", help="Fewer repetitions, one split.")] = False,
+) -> None:
+    """All of it, with the parameters that come along; paper.md puts it beside the printed tables."""
+    with clear_errors():
+        folder = _made(out)
+        from surefoot.paper.datasets import folder_of
+        from surefoot.paper.document import document
+        from surefoot.paper.real import Budget, run
+        from surefoot.paper.real_tables import written
+        from surefoot.paper.simulation import Plan
+        from surefoot.paper.synthetic import run as simulate
+        from surefoot.report.method import versions
+        from surefoot.writing import write_whole
+
+        screen = _Screen()
+        cells = simulate(folder, Plan.like_the_paper() if fast else Plan.full(), screen.told)
+        screen.close()
+        budget = Budget(seeds=(42,)) if fast else Budget()
+        names, missing = _present(data)
+        found = {}
+        for kind, weighted in (("weighted", True), ("plain", False)):
+            found[kind] = (
+                run(
+                    folder,
+                    folder_of(data),
+                    budget,
+                    names=names,
+                    use_stored=True,
+                    is_weighted=weighted,
+                    told=screen.words,
+                )
+                if names
+                else {}
+            )
+            if found[kind]:
+                written(folder, found[kind], kind)
+        screen.close()
+        for path in _figures(folder, data):
+            print(f"  Wrote {path}")
+        write_whole(folder / "paper.md", document(cells, found["weighted"], found["plain"], versions()))
+        print(f"  Wrote {folder / 'paper.md'}")
+        if missing:
+            print(
+                f"  not at hand: {', '.join(missing)}; name their folder with --data or SUREFOOT_DATA", file=sys.stderr
+            )
+
+
+def _present(data: str | None) -> tuple[list[str], list[str]]:
+    """The data sets that are in the folder and whose parameters come along, and the others."""
+    from surefoot.paper.datasets import SETS, folder_of
+    from surefoot.paper.real import FIXED
+    from surefoot.paper.training import stored
+
+    folder = folder_of(data)
+    there = [name for name, one in SETS.items() if folder is not None and (folder / one.path).exists()]
+    kept = [name for name in there if name in FIXED or stored(name, is_weighted=True) is not None]
+    return kept, [name for name in SETS if name not in kept]
+
+
+def _figures(folder: Path, data: str | None) -> list[Path]:
+    from surefoot.paper.datasets import folder_of, load
+    from surefoot.paper.figures import drawn, regimes
+    from surefoot.paper.real import parameters_of
+
+    screen = _Screen()
+    models = {}
+    for name in _present(data)[0]:
+        screen.words(f"{name}: model for its figure")
+        models[name] = regimes(name, load(name, folder_of(data)), parameters_of(name))
+    screen.close()
+    return drawn(folder, models) if models else []
+
+
 def _made(out: str) -> Path:
     folder = Path(out)
     if folder.exists() and not folder.is_dir():

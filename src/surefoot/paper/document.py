@@ -11,13 +11,22 @@ from surefoot.paper.datasets import SETS
 from surefoot.paper.real_tables import Found, claims, compared
 
 _WHY = """\
-- *Tight Lo, cwAUC*: all confidences lie below one half, so both classes have the same score in every row, and with ties
-  counted one half AUC and cwAUC are exactly 0.5. The paper's 0.4987 counts tied rows in the order they come.
-- Single experiments (the cwAUC tables print one run of 1,000 rows) are inside if they lie in the range of 400 of ours; of 96
-  such cells one outside is to be expected.
-- CSR and sigma of Uniform, Skew High, Bimodal, Tight Hi and Normal have infinite variance (the mean of 1/doubt diverges): a
-  printed mean is at the mercy of a few rows, whatever the number of repetitions. They are printed beside ours and not counted.
+- *Tight Lo, cwAUC*: all confidences lie below one half, so both classes have the same score in every row, and with
+  ties counted one half AUC and cwAUC are exactly 0.5. The paper's 0.4987 counts tied rows in the order they come.
+- Single experiments (the cwAUC tables print one run of 1,000 rows) are inside if they lie in the range of 400 of
+  ours; of 96 such cells one outside is to be expected.
+- CSR and sigma of Uniform, Skew High, Bimodal, Tight Hi and Normal have infinite variance (the mean of 1/doubt
+  diverges): a printed mean is at the mercy of a few rows, whatever the number of repetitions. They are printed in
+  italics beside ours, and not counted.
 """
+_PROTOCOL = """\
+{sets} of the fifteen data sets, {seeds} splits each, with the protocol that the printed numbers reveal: balanced class
+weights, unweighted log-loss for stopping and choosing, one search space, calibration on rows of its own, the raw
+model's decision kept, clip 1e-8. Split, search space and encoding of the paper are not known, so a printed cell is not
+expected to be met but to lie in the range of splits."""
+_OVERTURNED = """\
+The exact test overturns the paper's verdict where isotonic outputs are saturated: sigma is then set by the clip, and
+P_risk says 50% or little more, while a row that claimed certainty and was wrong has probability 0 under calibration."""
 
 
 def document(cells: list[Cell], real: Found | None, control: Found | None, versions: str) -> str:
@@ -34,7 +43,7 @@ def document(cells: list[Cell], real: Found | None, control: Found | None, versi
 
 
 def _synthetic(cells: list[Cell]) -> list[str]:
-    agree, comparable, others = counted(cells)
+    agree, comparable, _ = counted(cells)
     by_table: dict[str, list[Cell]] = defaultdict(list)
     for one in cells:
         by_table[one.table].append(one)
@@ -44,8 +53,9 @@ def _synthetic(cells: list[Cell]) -> list[str]:
         lines.append(f"| `{name}` | {able} | {good} | {infinite} |")
     out = [
         "## Synthetic",
-        f"**{agree:,} of {comparable:,} cells agree ({agree / comparable:.1%})**: means within four standard errors of a mean of 100 "
-        "repetitions, rates by a binomial test at 0.0001. Ours are 2,000 repetitions (200 at n = 100,000, 20 at a million).",
+        f"**{agree:,} of {comparable:,} cells agree ({agree / comparable:.1%})**: means within four standard errors of "
+        "a mean of 100 repetitions, rates by a binomial test at 0.0001. Ours are 2,000 repetitions (200 at n = "
+        "100,000, 20 at a million).",
         "\n".join(lines),
         _WHY.strip(),
     ]
@@ -65,7 +75,7 @@ def _cells(cells: list[Cell]) -> str:
 
 
 def _wide(cells: list[Cell]) -> str:
-    """Rows as in the paper, printed / ours in each cell; those that do not agree in bold, those not compared in italics."""
+    """Rows as in the paper, printed / ours in each cell; what does not agree is bold, what is not compared italic."""
     rows: dict[tuple[str, ...], dict[str, Cell]] = defaultdict(dict)
     for one in cells:
         rows[one.row][one.quantity] = one
@@ -96,17 +106,13 @@ def _real(found: Found, control: Found | None) -> list[str]:
     names = list(dict.fromkeys(name for name, _ in found))
     seeds = len({seed for _, seed in found})
     missing = [name for name in SETS if name not in names]
-    said = (
-        f"{len(names)} of the fifteen data sets, {seeds} splits each, with the protocol that the printed numbers reveal: balanced class "
-        "weights, unweighted log-loss for stopping and choosing, one search space, calibration on rows of its own, the raw "
-        "model's decision kept, clip 1e-8. Split, search space and encoding of the paper are not known, so a printed cell is not "
-        "expected to be met but to lie in the range of splits."
-    )
+    said = _PROTOCOL.format(sets=len(names), seeds=seeds).replace("\n", " ")
     notes = "\n".join(f"- `{name}`: {SETS[name].note}." for name in names if SETS[name].note)
     left = f"Not run: {', '.join(f'`{name}`' for name in missing)}." if missing else ""
     out = [
         "## Real",
-        f"**{inside:,} of {len(cells):,} printed cells lie in the range of our splits ({inside / len(cells):.0%}).** {said}",
+        f"**{inside:,} of {len(cells):,} printed cells lie in the range of our splits ({inside / len(cells):.0%}).** "
+        f"{said}",
         notes,
         left,
         "### The paper's claims",
@@ -123,34 +129,49 @@ def _claims(ours: Mapping[str, Mapping[str, float]], control: Mapping[str, Mappi
     ordered = isotonic["over_3_sigma"] > raw["over_3_sigma"] >= platt["over_3_sigma"]
     plain = None if control is None else control["raw"]
     without = "" if plain is None else f"; without class weights {plain['over_1_sigma']:.0f} of {plain['splits']:.0f}"
+    beyond = "beyond three sigma: Platt {:.0f}, raw {:.0f}, isotonic {:.0f}"
+    beyond = beyond.format(*(own["over_3_sigma"] for own in (platt, raw, isotonic)))
+    means = {
+        name: ", ".join(f"{own[f'mean_{name}']:.4f}" for own in (isotonic, raw, platt)) for name in ("cwa", "cwauc")
+    }
+    is_ordered = {
+        name: isotonic[f"mean_{name}"] > raw[f"mean_{name}"] > platt[f"mean_{name}"] for name in ("cwa", "cwauc")
+    }
+    of_splits = f"of {raw['splits']:.0f} splits"
     rows = [
-        ("Isotonic calibration is catastrophic on most sets", _word(rate > 0.5),
-         f"CSR above 100 in {isotonic['csr_over_100']:.0f} of {isotonic['splits']:.0f} splits"),
-        ("Platt is the safest", _word(platt["over_3_sigma"] <= min(raw["over_3_sigma"], isotonic["over_3_sigma"])),
-         f"beyond three sigma: Platt {platt['over_3_sigma']:.0f}, raw {raw['over_3_sigma']:.0f}, isotonic {isotonic['over_3_sigma']:.0f}"),
+        (
+            "Isotonic calibration is catastrophic on most sets",
+            _word(rate > 0.5),
+            f"CSR above 100 in {isotonic['csr_over_100']:.0f} of {isotonic['splits']:.0f} splits",
+        ),
+        (
+            "Platt is the safest",
+            _word(platt["over_3_sigma"] <= min(raw["over_3_sigma"], isotonic["over_3_sigma"])),
+            beyond,
+        ),
         ("Risk is ordered isotonic, raw, Platt", _word(ordered), "by the same counts"),
-        ("Raw models are risky on 6 of 15", "fragile",
-         f"beyond one sigma in {raw['over_1_sigma']:.0f} of {raw['splits']:.0f} splits with class weights{without}"),
-        ("cwA is ordered isotonic, raw, Platt", _word(isotonic["mean_cwa"] > raw["mean_cwa"] > platt["mean_cwa"]),
-         f"means {isotonic['mean_cwa']:.4f}, {raw['mean_cwa']:.4f}, {platt['mean_cwa']:.4f}; the paper's own table has Platt above raw"),
-        ("cwAUC is ordered isotonic, raw, Platt", _word(isotonic["mean_cwauc"] > raw["mean_cwauc"] > platt["mean_cwauc"]),
-         f"means {isotonic['mean_cwauc']:.4f}, {raw['mean_cwauc']:.4f}, {platt['mean_cwauc']:.4f}; the paper's own table has raw first"),
-    ]  # fmt: skip
-    lines = ["| claim | | our counts |", "|---|---|---|", *(f"| {a} | {b} | {c} |" for a, b, c in rows)]
-    exact = [
-        "",
-        "| regime | splits | P_risk by the paper's law above one sigma | exact p below 0.01 | a row that claimed certainty was wrong |",
-        "|---|---:|---:|---:|---:|",
+        (
+            "Raw models are risky on 6 of 15",
+            "fragile",
+            f"beyond one sigma in {raw['over_1_sigma']:.0f} {of_splits} with class weights{without}",
+        ),
+        (
+            "cwA is ordered isotonic, raw, Platt",
+            _word(is_ordered["cwa"]),
+            f"means {means['cwa']}; the paper's own table has Platt above raw",
+        ),
+        (
+            "cwAUC is ordered isotonic, raw, Platt",
+            _word(is_ordered["cwauc"]),
+            f"means {means['cwauc']}; the paper's own table has raw first",
+        ),
     ]
-    for regime, own in ours.items():
-        exact.append(
-            f"| {regime} | {own['splits']:.0f} | {own['over_1_sigma']:.0f} | {own['exact_below_1_percent']:.0f} | {own['certain_wrong']:.0f} |"
-        )
-    overturned = (
-        "\nThe exact test overturns the paper's verdict where isotonic outputs are saturated: sigma is then set by the clip, and "
-        "P_risk says 50% or little more, while a row that claimed certainty and was wrong has probability 0 under calibration."
-    )
-    return "\n".join([*lines, *exact]) + "\n" + overturned
+    lines = ["| claim | | our counts |", "|---|---|---|", *(f"| {a} | {b} | {c} |" for a, b, c in rows)]
+    heads = ("regime", "splits", "CSR beyond one sigma", "exact p below 0.01", "a certain row was wrong")
+    lines += ["", f"| {' | '.join(heads)} |", "|---|---:|---:|---:|---:|"]
+    columns = ("splits", "over_1_sigma", "exact_below_1_percent", "certain_wrong")
+    lines += [f"| {name} | {' | '.join(f'{own[c]:.0f}' for c in columns)} |" for name, own in ours.items()]
+    return "\n".join(lines) + "\n\n" + _OVERTURNED
 
 
 def _word(holds: bool) -> str:

@@ -1,4 +1,4 @@
-"""The paper's figures: ROC and confidence-weighted ROC of Adult and CIFAR-10 in three regimes, of the others by Platt."""
+"""The paper's figures: ROC and cwROC of Adult and CIFAR-10 in three regimes, and of class 0 of the others by Platt."""
 
 from __future__ import annotations
 

@@ -24,10 +24,12 @@ _TOGETHER = 1 << 19
 
 @dataclass(frozen=True)
 class Plan:
-    """How many times each size is repeated."""
+    """How many times each size is repeated, and the experiments on rankings, of 1,000 rows."""
 
     sizes: dict[int, int]
     seed: int = 0
+    #: Repetitions of the experiments on rankings.
+    ranked: int = 400
 
     @classmethod
     def full(cls, seed: int = 0) -> Plan:

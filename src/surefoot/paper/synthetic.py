@@ -20,8 +20,8 @@ from surefoot.writing import write_whole
 
 #: Sizes of the paper's table of perfect calibration, and of its table of all modes.
 BY_SIZE, OF_MODES = (100, 10_000, 100_000), 1000
-#: Rows of the experiments on rankings, and how often they are repeated.
-RANKED, RANKED_OFTEN = 1000, 400
+#: Rows of the experiments on rankings.
+RANKED = 1000
 
 Told = Callable[[int, int, str], None]
 
@@ -38,7 +38,7 @@ def run(folder: Path, plan: Plan, told: Told = lambda size, done, profile: None)
         cells += _extreme_cells(results[OF_MODES])
     if all(size in results for size in BY_SIZE):
         cells += _perfect(folder, results)
-    ranked = rankings(RANKED, RANKED_OFTEN, plan.seed)
+    ranked = rankings(RANKED, plan.ranked, plan.seed)
     cells += _ranked(folder, ranked)
     _differences(folder / "differences.csv", cells)
     return cells

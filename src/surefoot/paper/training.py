@@ -69,6 +69,8 @@ class Tuned:
     trials: int
     folds: int
     is_weighted: bool
+    #: Rows of the training part that the search looked at.
+    rows: int = 0
 
 
 def suggested(trial: Any) -> dict[str, float]:
@@ -88,13 +90,27 @@ def suggested(trial: Any) -> dict[str, float]:
 class Search:
     """A search that can be stopped at any time: each trial is kept on disk when it is done."""
 
-    def __init__(self, name: str, data: Loaded, folder: Path, *, folds: int, is_weighted: bool, seed: int = 42) -> None:
-        from sklearn.model_selection import StratifiedKFold
+    def __init__(
+        self,
+        name: str,
+        data: Loaded,
+        folder: Path,
+        *,
+        folds: int,
+        is_weighted: bool,
+        seed: int = 42,
+        most_rows: int | None = None,
+    ) -> None:
+        from sklearn.model_selection import StratifiedKFold, train_test_split
 
         self.xgb, self.optuna = packages()
         self.name = f"{name}-{'weighted' if is_weighted else 'plain'}-{folds}"
         self.folds, self.is_weighted, self.seed = folds, is_weighted, seed
         train = parted(data, seed).train
+        if most_rows is not None and len(train) > most_rows:
+            own = data.classes[train]
+            train, _ = train_test_split(train, train_size=most_rows, random_state=seed, stratify=own)
+        self.rows = len(train)
         X, y = data.features[train], data.classes[train]
         self.classes = len(data.labels)
         with warnings.catch_warnings():
@@ -127,7 +143,9 @@ class Search:
             self.study.optimize(self._loss, n_trials=min(10, trials - done), callbacks=[lambda s, t: told(self.done())])
         best = self.study.best_trial
         rounds = round(float(np.mean(best.user_attrs["rounds"])))
-        return Tuned(dict(best.params), max(1, rounds), float(best.value), trials, self.folds, self.is_weighted)
+        return Tuned(
+            dict(best.params), max(1, rounds), float(best.value), trials, self.folds, self.is_weighted, self.rows
+        )
 
     def _loss(self, trial: Any) -> float:
         parameters = {**_fixed(self.classes), **suggested(trial)}

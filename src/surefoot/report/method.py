@@ -161,7 +161,7 @@ class Method(Section):
                 f"Each tested by itself, both sides; p-values adjusted by Holm for {counted(len(a.slices), 'slice')}."
             )
             found.append(Item("Slices", f"{each} Deflation with its own 95% interval."))
-        found.append(Item("Versions", _versions()))
+        found.append(Item("Versions", versions()))
         return found
 
 
@@ -185,7 +185,8 @@ def _evidence(log_e: float) -> str:
     return significant(math.exp(log_e)) if not power >= 6 else f"10{raised_digits(math.floor(power))}"
 
 
-def _versions() -> str:
+def versions() -> str:
+    """What this was computed with."""
     import scipy
 
     others = f"Python {platform.python_version()}, NumPy {np.__version__}, SciPy {scipy.__version__}"

@@ -1,0 +1,172 @@
+# ruff: noqa: E501 (code for another process is long lines)
+"""The real half of the paper: the whole pipeline on one small data set, resumed after a kill, without a network."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.isotonic import IsotonicRegression
+
+from surefoot.cli import run
+from surefoot.paper import datasets, real, training
+from surefoot.paper.agreement import cell
+from surefoot.paper.datasets import SETS, MissingData, load
+from surefoot.paper.document import document
+from surefoot.paper.real_tables import claims, compared
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Breast cancer, in the form in which data sets lie in a folder."""
+    X, y = load_breast_cancer(return_X_y=True)
+    columns = {f"x{i}": X[:, i] for i in range(X.shape[1])}
+    folder = tmp_path / "data"
+    folder.mkdir()
+    pq.write_table(pa.table({**columns, "target": y}), folder / "breast_cancer.parquet")
+    return folder
+
+
+def test_the_whole_pipeline(data: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    given = ["paper", "real", "-o", str(out), "--data", str(data), "--datasets", "breast_cancer", "--trials", "3",
+             "--folds", "3", "--seeds", "42,1"]  # fmt: skip
+    assert run(given) == 0
+    rows = (out / "real-weighted.csv").read_text().splitlines()
+    assert len(rows) == 1 + 2 * 3
+    found = {
+        ("breast_cancer", seed): json.loads((out / f"real-breast_cancer-weighted-{seed}.json").read_text())["regimes"]
+        for seed in (42, 1)
+    }
+    for own in found.values():
+        assert own["raw"]["acc"] == own["isotonic"]["acc"] == own["platt"]["acc"] > 0.9
+        assert own["raw"]["n"] == 114
+        assert own["raw"]["auc"] == pytest.approx(own["platt"]["auc"], abs=1e-9)
+    cells = compared(found)
+    assert {row[0] for row in cells} == {"real", "real_other_indicators", "cwauc_real"}
+    assert all(row[5] <= row[6] <= row[7] for row in cells)
+    assert claims(found)["raw"]["splits"] == 2
+    # what is done is not done again
+    began = time.monotonic()
+    assert run(given) == 0
+    assert time.monotonic() - began < 5
+    cells_of_ours = [cell("modes", ("bell", "perfect"), "acc", 0.5, np.array([0.5, 0.51]))]
+    page = document(cells_of_ours, found, found, "nothing")
+    assert "#### breast_cancer" in page
+    assert "| Platt is the safest |" in page
+
+
+def test_platt_and_isotonic_are_scikit_learn_s() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.random(300)
+    y = (rng.random(300) < p).astype(int)
+    both = np.stack([1 - p, p], axis=1)
+    fit, test = both[:200], both[200:]
+    expected = IsotonicRegression(out_of_bounds="clip", y_min=0, y_max=1).fit(fit[:, 1], y[:200]).predict(test[:, 1])
+    assert training.calibrated("isotonic", fit, y[:200], test)[:, 1] == pytest.approx(expected)
+    platt = training.calibrated("sigmoid", fit, y[:200], test)
+    assert platt.sum(axis=1) == pytest.approx(1)
+    assert (np.diff(platt[np.argsort(test[:, 1]), 1]) >= 0).all()
+
+
+def test_a_killed_search_goes_on_after_its_last_whole_trial(data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    code = (
+        "import sys; from pathlib import Path; from surefoot.paper.datasets import load; from surefoot.paper.training import Search; "
+        f"s = Search('breast_cancer', load('breast_cancer', Path({str(data)!r})), Path({str(out)!r}), folds=3, is_weighted=True); "
+        "s.run(500, lambda done: print(done, flush=True))"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    last = 0
+    while last < 4:
+        last = int(process.stdout.readline())
+    process.kill()
+    process.communicate()
+    search = training.Search("breast_cancer", load("breast_cancer", data), out, folds=3, is_weighted=True)
+    done = search.done()
+    assert done >= last
+    tuned = search.run(done + 1)
+    assert search.done() == done + 1
+    assert tuned.rounds >= 1
+
+
+def test_without_network_and_folder_it_says_what_is_missing(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sklearn.datasets
+
+    def offline(**given: object) -> None:
+        raise OSError("no network")
+
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", offline)
+    for name, said in (("diabetes", "OpenML could not be reached"), ("obesity", "we know of no copy at OpenML")):
+        out = tmp_path / name
+        assert run(["paper", "real", "-o", str(out), "--datasets", name, "--fast"]) == 3
+        error = capfd.readouterr().err.splitlines()
+        assert said in error[-1]
+        assert list(out.iterdir()) == []
+    assert run(["paper", "real", "-o", str(tmp_path), "--datasets", "nonsense"]) == 2
+
+
+def test_what_openml_sends_is_prepared_like_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    import pandas as pd
+    import sklearn.datasets
+    from sklearn.utils import Bunch
+
+    frame = pd.DataFrame({"a": [1.0, 2.0, None], "b": ["x", "y", "x"], "class": ["no", "yes", "no"]})
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", lambda **given: Bunch(frame=frame, target=frame["class"]))
+    found = load("diabetes", None)
+    np.testing.assert_array_equal(found.features, [[1, 0], [2, 1], [np.nan, 0]])
+    assert found.classes.tolist() == [0, 1, 0]
+
+
+def test_a_damaged_file_is_said(tmp_path: Path) -> None:
+    (tmp_path / "liver.parquet").write_bytes(b"PAR1 no")
+    with pytest.raises(MissingData, match="damaged"):
+        load("liver", tmp_path)
+
+
+def test_real_files_as_the_protocol_has_them(real_predictions: Path) -> None:
+    folder = real_predictions.parent / "datasets"
+    if not folder.exists():
+        pytest.skip("no data sets beside the predictions")
+    adult = load("adult_income", folder)
+    assert (len(adult.classes), int(adult.is_test.sum())) == (45_222, 15_060)  # type: ignore[union-attr]
+    assert adult.labels == ("<=50K", ">50K")
+    bank = load("bank_marketing", folder)
+    assert (bank.features.shape, len(training.parted(bank, 42).test)) == ((41_188, 20), 8_238)
+    assert load("accelerometer", folder).features.shape == (31_991, 6)
+    assert np.isnan(load("higgs_boson", folder).features).any()
+
+
+def test_parts_are_disjoint_and_stratified() -> None:
+    classes = np.repeat([0, 1], [800, 200])
+    data = datasets.Loaded(np.zeros((1000, 1), dtype=np.float32), classes, (0, 1), None)
+    parts = training.parted(data, 0)
+    assert [len(part) for part in (parts.train, parts.calibration, parts.test)] == [600, 200, 200]
+    assert len({*parts.train, *parts.calibration, *parts.test}) == 1000
+    assert classes[parts.test].mean() == pytest.approx(0.2)
+    assert training.balanced(classes)[[0, -1]].tolist() == [0.625, 2.5]
+
+
+def test_parameters_that_come_along_are_whole() -> None:
+    kept = json.loads((Path(training.__file__).parent / "tuned.json").read_text())
+    assert set(kept) <= set(SETS)
+    for name in kept:
+        for is_weighted in (True, False):
+            tuned = training.stored(name, is_weighted=is_weighted)
+            if tuned is not None:
+                assert tuned.rounds >= 1
+                assert 3 <= tuned.parameters["max_depth"] <= 12
+                assert tuned.is_weighted == is_weighted
+    assert real.Budget().trials == 60
