@@ -354,3 +354,34 @@ def test_standard_input_that_is_closed() -> None:
     )
     assert done.returncode == 3
     assert "Traceback" not in done.stderr
+
+
+def test_ids_are_the_same_whatever_a_column_was_taken_for(tmp_path: Path) -> None:
+    (tmp_path / "1.csv").write_text("id,correct,confidence\n1,1,0.75\n2,1,0.75\n")
+    (tmp_path / "2.csv").write_text("id,correct,confidence\n1,1,0.75\n2,1,0.75\nb3,0,0.5\n")
+    for name in ("1.csv", "2.csv"):
+        assert run(["monitor", str(tmp_path / name), "--state", str(tmp_path / "s"), "--id", "id"]) == 0
+    assert sf.Monitor.load(tmp_path / "s").rows == 3
+
+
+def test_a_state_goes_on_as_it_was_begun(risky: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    state = str(tmp_path / "s")
+    assert run(["monitor", str(risky), "--state", state]) == 0
+    assert run(["monitor", str(risky), "--state", state, "--watch", "underconfident"]) == 2
+    assert "was begun with alternative overconfident" in capfd.readouterr().err
+    assert run(["monitor", str(risky), "--state", state, "--level", "0.05"]) == 0
+    (tmp_path / "1.csv").write_text("id,correct,confidence\n1,1,0.75\n")
+    other = str(tmp_path / "o")
+    assert run(["monitor", str(tmp_path / "1.csv"), "--state", other, "--id", "id"]) == 0
+    assert run(["monitor", str(tmp_path / "1.csv"), "--state", other]) == 2
+    assert "name the column with --id" in capfd.readouterr().err
+
+
+def test_weighted_rows_are_told_by_weight(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "w.csv").write_text("label,pred,conf,weight\n1,1,0.9,180\n0,0,0.8,70\n1,0,0.7,60\n")
+    page = tmp_path / "r.html"
+    assert run(["assess", str(tmp_path / "w.csv"), "--html", str(page)]) == 0
+    told = out(capfd)
+    assert "Of all weight, the model allowed for 16.1% to be mistaken; 19.4% was." in told
+    assert "add up to 310" in told
+    assert "CSR is infinite" not in page.read_text()

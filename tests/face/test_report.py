@@ -304,3 +304,28 @@ def test_a_column_called_truth_is_not_the_truth() -> None:
 def test_one_confidence_for_all_is_told_with_its_digits() -> None:
     a = sf.assess(sf.Predictions.from_correct([True] * 100, doubt=[1e-4] * 100))
     assert "all rows share one confidence (99.99%)" in str(a)
+
+
+def test_where_calibrated_models_land_when_mistakes_are_seldom() -> None:
+    rng = np.random.default_rng(0)
+    for doubts in (np.full(10, 0.001), 10 ** -rng.uniform(0.3, 4, 700), np.full(300, 0.02)):
+        a = sf.assess(sf.Predictions.from_correct(np.ones(len(doubts), dtype=bool), doubt=doubts), metrics=())
+        drawn = ((rng.random((20_000, len(doubts))) < doubts) / doubts).mean(axis=1)
+        low, high = np.quantile(drawn, [0.05, 0.95])
+        assert a.typical_csr is not None
+        assert a.typical_csr[0] == pytest.approx(low, rel=0.06, abs=1e-9)
+        assert a.typical_csr[1] == pytest.approx(high, rel=0.06, abs=1e-9)
+
+
+def test_rows_that_claim_certainty_tell_of_deflation_too() -> None:
+    """By a grid over the likelihood of all rows: right rows (1 - s) c, wrong ones the rest."""
+    correct = np.array([True] * 50 + [True] * 26 + [False] * 24)
+    confidence = np.array([1.0] * 50 + [0.8] * 50)
+    grid = np.linspace(0, 0.999, 100_000)[:, None]
+    right = (1 - grid) * confidence
+    loglik = np.where(correct, np.log(right), np.log1p(-np.minimum(right, 1 - 1e-15))).sum(axis=1)
+    best = float(grid[loglik.argmax(), 0])
+    r = sf.risk_test(sf.Predictions.from_correct(correct, confidence))
+    assert r.deflation == pytest.approx(best, abs=1e-3)
+    inside = grid[loglik >= loglik.max() - 1.9207294, 0]
+    assert r.deflation_interval == pytest.approx((inside.min(), inside.max()), abs=1e-3)

@@ -373,3 +373,45 @@ def test_tallies_packed_or_pretty(rows: pa.Table, tmp_path: Path) -> None:
         held = reading.read(str(tmp_path / name), {}).held
         assert isinstance(held, sf.Tally)
         assert sf.assess(held)["csr"] == sf.assess(tally)["csr"]
+
+
+def test_sums_that_rounding_has_moved(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("truth,p_0,p_1,p_2\n0,0.334,0.334,0.333\n1,0.1,0.8,0.1\n")
+    p = sf.load(tmp_path / "a.csv")
+    assert p.confidence[0] == pytest.approx(0.334 / 1.001)
+    (tmp_path / "b.csv").write_text("truth,p_0,p_1,p_2\n0,0.334,0.334,0.434\n1,0.1,0.8,0.1\n")
+    with pytest.raises(sf.InvalidPredictions, match="row 1"):
+        sf.load(tmp_path / "b.csv")
+
+
+def test_columns_of_logits_are_found(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("truth,logit_0,logit_1,logit_2\n0,2.5,0.5,0.25\n2,1.5,2.5,0.5\n")
+    assert sf.load(tmp_path / "a.csv").predicted.tolist() == [0, 1]
+
+
+def test_a_log_without_a_time_names_its_task(tmp_path: Path) -> None:
+    path = tmp_path / "samples_arc_easy.jsonl"
+    path.write_text(sample(0, [-1.0, -2.0]))
+    assert reading.read(str(path), {}, by="task").by.tolist() == ["arc_easy"]
+
+
+def test_a_large_weighted_file_does_not_tell_of_rows_what_is_of_weights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    table = pa.table(
+        {
+            "correct": rng.random(300) < 0.8,
+            "confidence": rng.uniform(0.5, 0.99, 300),
+            "weight": rng.uniform(0.1, 9, 300),
+        }
+    )
+    pq.write_table(table, tmp_path / "a.parquet")
+    whole = sf.risk_test(sf.load(tmp_path / "a.parquet"))
+    monkeypatch.setattr(reading, "MOST_ROWS", 100)
+    tally = reading.read(str(tmp_path / "a.parquet"), {}).held
+    found = sf.assess(tally).risk
+    assert found.statistic == pytest.approx(whole.statistic)
+    assert found.csr == pytest.approx(whole.csr)
+    assert np.isnan([found.skewness, found.heaviest_share, found.pvalue_capped]).all()
+    assert found.pvalue_combined == min(1.0, 2 * found.pvalue)

@@ -94,7 +94,10 @@ def test_one_certain_mistake_is_infinite_evidence() -> None:
         risk_test(of([0.0, 0.2, 0.3], [False, True, False])),
         risk_test(of([0.2, 0.3], [True, False])),
     )
-    assert dataclasses.replace(with_certain, n=2, certain=0) == without
+    # but that deflation, which is of all rows, is less
+    same = {"n": 2, "certain": 0, "deflation": without.deflation, "deflation_interval": without.deflation_interval}
+    assert dataclasses.replace(with_certain, **same) == without
+    assert with_certain.deflation < without.deflation
 
 
 def test_state_is_the_tally_and_merges_in_any_order() -> None:

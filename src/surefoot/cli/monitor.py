@@ -54,20 +54,25 @@ def command(
         str | None, typer.Option("--id", metavar="COL", help="Column of ids: a row that comes again counts once.")
     ] = None,
     watch: Annotated[
-        str, typer.Option("--watch", help="overconfident, underconfident or both; for a new state.")
-    ] = "overconfident",
+        str | None,
+        typer.Option("--watch", help="overconfident (the default), underconfident or both; for a new state."),
+    ] = None,
     mean_time: Annotated[
-        float,
+        float | None,
         typer.Option(
-            "--mean-time-between-false-alarms", metavar="ROWS", help="Of a calibrated stream; for a new state."
+            "--mean-time-between-false-alarms",
+            metavar="ROWS",
+            help="Of a calibrated stream, by default 10,000; for a new state.",
         ),
-    ] = 10_000,
-    level: Annotated[float, typer.Option("--level", help="Of the test over all rows; for a new state.")] = 0.05,
+    ] = None,
+    level: Annotated[
+        float | None, typer.Option("--level", help="Of the test over all rows, by default 0.05; for a new state.")
+    ] = None,
 ) -> None:
     """Watch a stream for as long as you like: looking often costs nothing.
 
-    A file is counted whole or not at all; the rows of a pipe as they arrive, with the state saved after each few, so
-    that a run that is killed goes on where it was. Rows without --id count as often as they are fed.
+    A file is counted whole or not at all; the rows of a pipe in blocks as they arrive, with the state saved after each,
+    so that a run that is killed goes on where it was. Rows without --id count as often as they are fed.
 
     \b
       surefoot monitor today.parquet --state model.state
@@ -75,27 +80,16 @@ def command(
     """
     if weight is not None:
         raise typer.BadParameter("a stream has no weights: each row is one bet")
-    level, delimiter = checked_level(level), checked_delimiter(delimiter)
+    delimiter = checked_delimiter(delimiter)
+    if level is not None:
+        checked_level(level)
     columns = columns_of(locals())
     with clear_errors():
         check_outputs(state, beside=[file])
         from surefoot.files.reading import follow
-        from surefoot.risk.monitor import Monitor
 
-        try:
-            watcher = (
-                Monitor.load(state)
-                if Path(state).exists()
-                else Monitor(
-                    level=level,
-                    mean_time_between_false_alarms=mean_time,
-                    alternative=watch,  # type: ignore[arg-type]
-                )
-            )
-        except ValueError as error:
-            if type(error) is ValueError:
-                raise typer.BadParameter(str(error)) from error
-            raise
+        asked = {"alternative": watch, "mean_time_between_false_alarms": mean_time, "level": level}
+        watcher = _opened(state, {name: value for name, value in asked.items() if value is not None}, identifier)
         screen = _Screen(watcher)
         try:
             for number, (rows, ids) in enumerate(follow(file, columns, identifier=identifier, delimiter=delimiter)):
@@ -116,6 +110,26 @@ def command(
         watcher.save(state)
         screen.last()
         print(f"  State saved to {state}\n")
+
+
+def _opened(state: str, asked: dict[str, Any], identifier: str | None) -> Monitor:
+    """The monitor that is kept there, if what is asked is what it does; or a new one."""
+    from surefoot.risk.monitor import Monitor
+
+    if not Path(state).exists():
+        try:
+            return Monitor(**{"alternative": "overconfident", **asked})
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from error
+    watcher = Monitor.load(state)
+    for name, value in asked.items():
+        if getattr(watcher, name) != value:
+            raise typer.BadParameter(
+                f"{state} was begun with {name} {getattr(watcher, name)}; leave it, or begin a new state"
+            )
+    if identifier is None and watcher.has_ids:
+        raise typer.BadParameter(f"rows of {state} were counted by id; name the column with --id")
+    return watcher
 
 
 def _counted(watcher: Monitor, rows: Predictions, ids: Any) -> None:
@@ -181,7 +195,9 @@ class _Screen:
         expected = m.rows / mean
         import textwrap
 
-        said = f"{m.rows:,} rows, {alarms:,} {'alarm' if alarms == 1 else 'alarms'}."
+        from surefoot.report.numbers import counted
+
+        said = f"{counted(m.rows, 'row')}, {counted(alarms, 'alarm')}."
         if alarms:
             said += f" A calibrated stream would raise at most {_few(expected)} on average"
             said += ", so these alone are no proof of drift." if alarms <= max(1.0, expected) else "."
@@ -199,7 +215,7 @@ class _Screen:
 
 
 def _few(expected: float) -> str:
-    return f"{expected:,.0f}" if expected >= 9.5 else f"{expected:.1f}"
+    return f"{expected:,.0f}" if expected >= 9.5 else f"{max(expected, 0.1):.1f}"
 
 
 def _evidence(value: float) -> str:

@@ -145,6 +145,10 @@ class _Finder:
             if lists:
                 self.taken[role] = lists[0]
                 return
+        logits = [c for c in self._free() if re.match(r"logits?[_ .\-]", c, re.I) and self._is_float(c)]
+        if len(logits) >= 2:
+            self.taken["logits"] = tuple(logits)
+            return
         families: dict[str, list[str]] = {}
         for column in self._free():
             match = _PREFIX.match(column)
@@ -191,8 +195,8 @@ class _Finder:
             self._by_name("doubt", self._is_number)
         if "confidence" not in self.taken and "doubt" not in self.taken:
             raise Ambiguous(
-                f"{shown(self.name)}: no column is called like a confidence; name one with --confidence, or "
-                f"--probabilities; {self._there()}"
+                f"{shown(self.name)}: no column is called like a confidence; name one with --confidence, "
+                f"--probabilities or --logits; {self._there()}"
             )
         if "correct" in named:
             return
@@ -216,8 +220,9 @@ class _Finder:
         if "truth" not in self.taken and "predicted" in self.taken and not (self._named("correct") and not needed):
             self._truth_by_elimination()
         if needed and "truth" not in self.taken:
+            other = ", or --correct and --confidence" if self._named("correct") else ""
             raise Ambiguous(
-                f"{shown(self.name)}: no column is called like the truth; name it with --truth; {self._there()}"
+                f"{shown(self.name)}: no column is called like the truth; name it with --truth{other}; {self._there()}"
             )
 
     def _truth_by_elimination(self) -> None:

@@ -35,7 +35,7 @@ class SampleLog:
 
     def __init__(self, name: str, pieces: Pieces) -> None:
         self.name, self._pieces = name, pieces
-        match = re.match(r"samples_(.+?)_\d{4}-\d{2}-\d{2}T", PurePath(name).name)
+        match = re.match(r"samples_(.+?)(?:_\d{4}-\d{2}-\d{2}T.*)?\.jsonl", PurePath(name).name)
         self.task = match[1] if match else PurePath(name).name
         self._filter: Any = None
         self._head = self._rows(objects(name, pieces.first(), 0, 100), 0)

@@ -120,9 +120,15 @@ def follow(
             finest = None if here is None else max(finest, here)
             if finest is not None and rows.certain:
                 rows = rows.rounded_at(finest or _SUPPOSED)
-        ids = None if identifier is None else reader.by_values(batch.table, rows, done).tolist()
+        ids = None if identifier is None else [_plain_id(v) for v in batch.table.column(identifier).to_pylist()]
         done += batch.table.num_rows
         yield rows, ids
+
+
+def _plain_id(value: Any) -> int | str:
+    """An id, the same whether a file's column was taken for numbers or for text."""
+    text = str(value)
+    return int(text) if text.isdigit() and str(int(text)) == text else text
 
 
 class _Reader:
@@ -296,7 +302,8 @@ class _Reader:
             raise InvalidPredictions(f"column {names[whole]!r} holds {columns[whole].dtype}, not numbers from 0 to 1.")
         if labels is None:
             labels = labels_in_names(as_labels("y_true", truth), list(names))
-        return np.stack(columns, axis=1), labels
+        table_of = np.stack(columns, axis=1)
+        return (_summed_to_one(table_of) if self.is_text and role == "probabilities" else table_of), labels
 
     def _located(self, message: str, start: int) -> BadFile:
         """An error of a door, told as one of the file: with its name, its row counted from 1, in one line."""
@@ -414,6 +421,16 @@ class _Reader:
 
     def _score_type(self) -> Any:
         return self.sources[0].schema.field(str(self.columns.probabilities or self.columns.logits)).type
+
+
+def _summed_to_one(table: Any) -> Any:
+    """Probabilities in text whose sums rounding has moved, by half a last digit a class at most, divided by them."""
+    decimals = decimals_of(table.ravel())
+    sums = table.sum(axis=1, keepdims=True)
+    off = float(np.abs(sums - 1).max())
+    if decimals and 9e-4 < off <= table.shape[1] * 0.5 * 10.0**-decimals * (1 + 1e-9):
+        return table / sums
+    return table
 
 
 def _plain_type(kind: Any) -> str:

@@ -81,7 +81,7 @@ class _Page:
             said = f"{counted(a.risk.n, 'row')} of {shown(a.source)}" + (f"; {a.columns}" if a.columns else "")
         else:
             said = counted(a.risk.n, "row") + ("" if a.classes is None else f", {counted(a.classes, 'class')}")
-        weights = "" if a.weight == a.risk.n else f"; counted by weights that add up to {significant(a.weight)}"
+        weights = "" if a.weight == a.risk.n else f"; counted by weights that add up to {count(a.weight)}"
         yield from textwrap.wrap(said + weights, _WIDTH)
 
     def verdict(self) -> Iterator[str]:
@@ -189,7 +189,9 @@ class _Page:
         else:
             over = sum(part.verdict == "overconfident" for part in a.slices)
             total = len(a.slices)
-            said = f"Slices by {shown(a.by, 40)}: {over:,} of {total:,} overconfident (p adjusted for {total:,})"
+            under = sum(part.verdict == "underconfident" for part in a.slices)
+            also = f", {under:,} underconfident" if under else ""
+            said = f"Slices by {shown(a.by, 40)}: {over:,} of {total:,} overconfident{also} (p adjusted for {total:,})"
             yield self.ink(said, _BOLD)
         worst = sorted(a.slices, key=badness)[: _SHOWN_SLICES if short else None]
         names = [shown(part.value, 40) for part in worst]
@@ -202,7 +204,9 @@ class _Page:
 
     def slice_numbers(self, part: Slice) -> str:
         mistakes = self.paper.plain(f"{whole(part.stated)} → {counted(part.seen, 'mistake')}")
-        deflated = "" if math.isnan(part.risk.deflation) else f"deflation {_share(part.risk.deflation)}"
+        side = part.underconfidence if part.verdict == "underconfident" else part.risk
+        what = "of doubt" if side is part.underconfidence else "deflation"
+        deflated = "" if math.isnan(side.deflation) else f"{what} {_share(side.deflation)}"
         sure = "" if math.isnan(part.pvalue_adjusted) else f"p {pvalue(part.pvalue_adjusted)}"
         csr = f"CSR {significant(part.risk.csr):<8} " if self.paper.width >= 80 else ""
         return f"{deflated:<15} {mistakes:<20} {csr}{sure}"

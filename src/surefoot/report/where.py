@@ -144,11 +144,11 @@ class Where(Section):
         a = self.a
         counted_once = not math.isnan(a.risk.deflation) or a.risk.certain_wrong
         found = concentration(a.counts, a.risk.csr) if a.counts is not None and a.seen and counted_once else None
-        why = (
-            "No mistake was made: there is no surprise to share out."
-            if not a.seen
-            else "CSR is infinite: rows that claimed certainty and were wrong carry all of it."
-        )
+        why = "No mistake was made: there is no surprise to share out."
+        if a.seen:
+            why = "CSR is infinite: rows that claimed certainty and were wrong carry all of it."
+            if not a.risk.certain_wrong:
+                why = "Rows weigh differently: which of them carry CSR is not told."
         figure = None
         if found is not None:
             ranks = charts.ranks_of(found.mistakes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from surefoot.report.numbers import claimed_by, counted, percents, pvalue, raised, significant, whole
+from surefoot.report.numbers import claimed_by, counted, percent, percents, pvalue, raised, significant, whole
 
 if TYPE_CHECKING:
     from surefoot.assessment import Assessment, Band
@@ -34,14 +34,24 @@ def advice(a: Assessment) -> str:
         rows = counted(a.risk.certain_wrong, "row")
         was = "was" if rows == "1 row" else "were"
         return f"{rows} claimed certainty and {was} wrong: CSR is infinite, p-value 0."
+    if a.verdict == "no evidence against calibration" and is_weighted(a):
+        return "Nothing here says the confidences are too high; how much rows of different weight hide is not known."
     if a.verdict == "no evidence against calibration" and hidden > _MUCH:
         rows = counted(a.risk.n, "row")
         return f"{rows} can hide a deflation of up to {raised(100 * hidden, 2)}%: too few to reassure."
     return _ADVICE[a.verdict]
 
 
+def is_weighted(a: Assessment) -> bool:
+    """Whether rows weigh differently: then what is counted is weight, not rows."""
+    return math.isnan(a.risk.deflation) and a.weight != a.risk.n
+
+
 def mistakes(a: Assessment) -> str:
     """Stated against seen."""
+    if is_weighted(a):
+        shares = (percent(number / a.weight) for number in (a.stated, a.seen))
+        return "Of all weight, the model allowed for {} to be mistaken; {} was.".format(*shares)
     said = f"The model allowed for {counted(a.stated, 'mistake')} and made {whole(a.seen)}."
     sure = [band for band in a.bands if band.below <= 0.01]
     rows, stated, seen = (sum(getattr(band, name) for band in sure) for name in ("rows", "stated", "seen"))

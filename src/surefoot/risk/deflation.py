@@ -24,13 +24,13 @@ _SHARES = spread(40)
 def deflation(counts: Counts) -> tuple[float, tuple[float, float]]:
     """The best shortfall of accuracy, from 0 to 1, and its 95% likelihood interval.
 
-    Rows that claim certainty are left out, as CSR leaves them out, unless one of them is wrong.
+    All rows tell, those that claim certainty too, which CSR leaves out: they are right where accuracy is confidence.
     """
     sure, sure_wrong = counts.certain()
     counts = counts.doubtful()
     surprises = counts.surprises()
     odds, wrong = surprises.confidence / surprises.doubt, surprises.wrong
-    right = counts.n - float(wrong.sum()) + (sure - sure_wrong if sure_wrong else 0.0)
+    right = counts.n - float(wrong.sum()) + sure - sure_wrong
 
     def likelihood(log_shortfall: float) -> float:
         # -inf is no shortfall, 0 a total one

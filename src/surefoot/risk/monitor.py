@@ -112,6 +112,11 @@ class Monitor:
         """Predictions whose labels have not come yet."""
         return len(self._expected)
 
+    @property
+    def has_ids(self) -> bool:
+        """Whether rows were counted by id."""
+        return bool(self._expected or self._seen)
+
     def acknowledge(self) -> None:
         """The drift has been seen to: wait for the next."""
         self._unseen_drift = False

@@ -23,6 +23,9 @@ class Seen:
         #: Numbers that came out of order, not yet in stretches.
         self._loose: set[int] = set()
 
+    def __bool__(self) -> bool:
+        return bool(self._starts or self._names or self._loose)
+
     def __contains__(self, one: Id) -> bool:
         if isinstance(one, str):
             return one in self._names

@@ -193,18 +193,23 @@ def result_of(
         # all that totals of weighted rows can say: z, of which the capped companion is not known
         z = float(CSR_Z.evaluate(tally).value)
         p = 0.0 if surprised else normal_cdf(-z if alternative == "overconfident" else z)
-        plain = companion = Tail(p, p)
+        plain, companion = Tail(p, p), Tail(math.nan, math.nan)
     evidence = math.inf if surprised else log_e(counts)
     size, interval = deflation(every)
     skewness, share = _moments(law.rows)
+    statistic = math.inf if surprised else law.seen / law.weight if law.weight else math.nan
+    if is_weighted and predictions is None:
+        # a table by doubt counts rows, not weights: what it tells is not of these
+        skewness = share = math.nan
+        statistic = float(CSR.evaluate(tally).value) if alternative == "overconfident" else math.nan
     own = {"csr": CSR, "sigma": CSR_SIGMA, "z": CSR_Z, "p_risk": P_RISK}
     return RiskResult(
         **{name: float(metric.evaluate(tally).value) for name, metric in own.items()},
-        statistic=math.inf if surprised else law.seen / law.weight if law.weight else math.nan,
+        statistic=statistic,
         pvalue=plain.p,
         pvalue_mid=plain.mid,
         pvalue_capped=companion.p,
-        pvalue_combined=min(1.0, 2 * min(plain.p, companion.p)),
+        pvalue_combined=min(1.0, 2 * min(p for p in (plain.p, companion.p) if not math.isnan(p))),
         e_value=math.nan if is_weighted else _exp(evidence),
         log_e=math.nan if is_weighted else evidence,
         deflation=math.nan if is_weighted else size,
