@@ -17,7 +17,7 @@ import pytest
 import zstandard
 
 import surefoot as sf
-from surefoot.files import reading
+from surefoot.files import reader, reading
 from surefoot.files.rounding import decimals_of
 
 WRITERS: dict[str, Callable[[pa.Table, str, Path], object]] = {
@@ -94,8 +94,8 @@ def test_what_is_too_large_for_memory_is_tallied_to_the_same_totals(
     path = tmp_path / name
     WRITERS[name](rows, text, path)
     whole = reading.read(str(path), {}, by=by)
-    monkeypatch.setattr(reading, "MOST_ROWS", 100)
-    monkeypatch.setattr(reading, "_TOGETHER", 130)
+    monkeypatch.setattr(reader, "MOST_ROWS", 100)
+    monkeypatch.setattr(reader, "_TOGETHER", 130)
     if name == "a.parquet":
         pq.write_table(rows, path, row_group_size=60)
     streamed = reading.read(str(path), {}, by=by)
@@ -119,8 +119,8 @@ def test_a_large_file_of_probabilities_knows_labels_that_no_batch_holds_alone(
     truth = np.sort(np.array(["ape", "bee", "cat"])[[rng.choice(3, p=row) for row in p]])
     table = pa.table({"label": truth, "probs": pa.FixedSizeListArray.from_arrays(pa.array(p.ravel()), 3)})
     pq.write_table(table, tmp_path / "a.parquet", row_group_size=50)
-    monkeypatch.setattr(reading, "MOST_ROWS", 60)
-    monkeypatch.setattr(reading, "_TOGETHER", 60)
+    monkeypatch.setattr(reader, "MOST_ROWS", 60)
+    monkeypatch.setattr(reader, "_TOGETHER", 60)
     held = reading.read(str(tmp_path / "a.parquet"), {}).held
     expected = sf.assess(sf.Predictions.from_probabilities(truth, p))
     assert isinstance(held, sf.Tally)
@@ -186,8 +186,8 @@ def test_a_large_file_whose_later_rows_are_not_rounded_is_read_again(
     path.write_text("correct,confidence\n" + "\n".join(rows) + "\n")
     monkeypatch.setattr("surefoot.files.streams._FIRST", 300)
     monkeypatch.setattr("surefoot.files.streams._PIECE", 300)
-    monkeypatch.setattr(reading, "MOST_ROWS", 50)
-    monkeypatch.setattr(reading, "_TOGETHER", 50)
+    monkeypatch.setattr(reader, "MOST_ROWS", 50)
+    monkeypatch.setattr(reader, "_TOGETHER", 50)
     tally = reading.read(str(path), {}).held
     assert isinstance(tally, sf.Tally)
     assert sf.assess(tally).risk.certain == 100
@@ -285,8 +285,8 @@ def test_ones_that_come_first_in_a_large_file_are_judged_by_those_that_follow(
     whole = sf.load(path)
     monkeypatch.setattr("surefoot.files.streams._FIRST", 300)
     monkeypatch.setattr("surefoot.files.streams._PIECE", 300)
-    monkeypatch.setattr(reading, "MOST_ROWS", 50)
-    monkeypatch.setattr(reading, "_TOGETHER", 50)
+    monkeypatch.setattr(reader, "MOST_ROWS", 50)
+    monkeypatch.setattr(reader, "_TOGETHER", 50)
     tally = reading.read(str(path), {}).held
     assert isinstance(tally, sf.Tally)
     found = sf.assess(tally)
@@ -322,8 +322,8 @@ def test_what_memory_takes_a_large_file_takes_too(
     whole = sf.assess(sf.load(path, **given))
     monkeypatch.setattr("surefoot.files.streams._FIRST", 300)
     monkeypatch.setattr("surefoot.files.streams._PIECE", 300)
-    monkeypatch.setattr(reading, "MOST_ROWS", 30)
-    monkeypatch.setattr(reading, "_TOGETHER", 20)
+    monkeypatch.setattr(reader, "MOST_ROWS", 30)
+    monkeypatch.setattr(reader, "_TOGETHER", 20)
     held = reading.read(str(path), given).held
     assert isinstance(held, sf.Tally)
     assert sf.assess(held)["csr"] == pytest.approx(whole["csr"], rel=1e-12)
@@ -335,8 +335,8 @@ def test_an_empty_slice_name_is_found_in_its_row(tmp_path: Path, monkeypatch: py
     path.write_text("correct,confidence,g\n" + "1,0.5,a\n" * 350 + "1,0.5,\n")
     monkeypatch.setattr("surefoot.files.streams._FIRST", 300)
     monkeypatch.setattr("surefoot.files.streams._PIECE", 300)
-    monkeypatch.setattr(reading, "MOST_ROWS", 30)
-    monkeypatch.setattr(reading, "_TOGETHER", 20)
+    monkeypatch.setattr(reader, "MOST_ROWS", 30)
+    monkeypatch.setattr(reader, "_TOGETHER", 20)
     with pytest.raises(sf.InvalidPredictions, match="row 351: g is empty"):
         reading.read(str(path), {}, by="g")
 
@@ -408,7 +408,7 @@ def test_a_large_weighted_file_does_not_tell_of_rows_what_is_of_weights(
     )
     pq.write_table(table, tmp_path / "a.parquet")
     whole = sf.risk_test(sf.load(tmp_path / "a.parquet"))
-    monkeypatch.setattr(reading, "MOST_ROWS", 100)
+    monkeypatch.setattr(reader, "MOST_ROWS", 100)
     tally = reading.read(str(tmp_path / "a.parquet"), {}).held
     found = sf.assess(tally).risk
     assert found.statistic == pytest.approx(whole.statistic)

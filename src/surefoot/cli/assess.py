@@ -32,7 +32,7 @@ from surefoot.writing import write_whole
 
 if TYPE_CHECKING:
     from surefoot.assessment import Assessment
-    from surefoot.files.reading import Reading
+    from surefoot.files.reader import Reading
 
 #: Classes up to which a report is sliced by what was predicted when nothing else is asked for.
 _MOST_CLASSES = 40

@@ -1,65 +1,22 @@
-"""From files to predictions; what is too large for memory is tallied on the way."""
+"""From files to predictions: whole, tallied on the way if they are large, or followed as they grow."""
 
 from __future__ import annotations
 
 import os
-import re
-from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-import numpy as np
-
-from surefoot.errors import InvalidPredictions, InvalidTally
-from surefoot.files.finding import Ambiguous, Columns, find_columns
+from surefoot.files.finding import Columns
 from surefoot.files.opening import open_data, open_live
+from surefoot.files.reader import Progress, Reader, Reading
 from surefoot.files.rounding import decimals_of
-from surefoot.files.source import BadFile, Batch, Source
-from surefoot.files.streams import ahead
-from surefoot.names import shown, value_shown
+from surefoot.files.source import BadFile
+from surefoot.names import shown
 from surefoot.predictions import Predictions
-from surefoot.predictions.columns import as_array
-from surefoot.predictions.labels import as_labels, default_labels, labels_in_names
 from surefoot.tallies import Tally
-from surefoot.tallying import assessable, tally
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-#: Rows and bytes up to which all rows are held in memory, so that every indicator can be had.
-MOST_ROWS, MOST_BYTES = 2_000_000, 1 << 29
-_MOST_SLICES = 10_000
 #: Decimals that a stream of text is supposed to have before it has shown any.
 _SUPPOSED = 6
-#: Rows, or bytes, that are tallied together.
-_TOGETHER, _HEAVY = 1 << 22, 1 << 27
-
-Progress = Callable[[float, int], None]
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What a file holds: predictions, or the tally of more rows than memory should hold."""
-
-    name: str
-    held: Predictions | Tally
-    columns: Columns | None
-    #: The value each row is sliced by, where rows are held.
-    by: Any = None
-    #: Whether a single column holds the probability of the second label.
-    is_second: bool = False
-
-    @property
-    def said(self) -> str:
-        """Which columns were taken for what."""
-        if self.columns is None:
-            return ""
-        labels = self.held.labels if self.columns.probabilities or self.columns.logits else None
-        if labels is None:
-            return self.columns.said()
-        return self.columns.said(None, labels[1]) if self.is_second else self.columns.said(len(labels))
 
 
 def load(path: str | os.PathLike[str], **columns: Any) -> Predictions:
@@ -77,7 +34,7 @@ def load(path: str | os.PathLike[str], **columns: Any) -> Predictions:
     sources = open_data(os.fspath(path), delimiter)
     if isinstance(sources, Tally):
         raise BadFile(f"{shown(os.fspath(path))}: a saved tally holds no rows; load it with surefoot.Tally.load")
-    reader = _Reader(os.fspath(path), sources, columns, None, labels, floor, None)
+    reader = Reader(os.fspath(path), sources, columns, None, labels, floor, None)
     return reader.whole().held  # type: ignore[return-value]
 
 
@@ -96,7 +53,7 @@ def read(
         if by is not None or any(value is not None for value in columns.values()):
             raise BadFile(f"{shown(path)}: a saved tally has no columns to choose from; give it alone")
         return Reading(path, sources, None)
-    return _Reader(path, sources, columns, by, None, None, progress).whole_or_tally(metrics)
+    return Reader(path, sources, columns, by, None, None, progress).whole_or_tally(metrics)
 
 
 def follow(
@@ -106,7 +63,7 @@ def follow(
     sources = open_live(delimiter) if path == "-" else open_data(path, delimiter)
     if isinstance(sources, Tally):
         raise BadFile(f"{shown(path)}: a saved tally holds no rows to follow")
-    reader = _Reader(path, sources, columns, identifier, None, None, None)
+    reader = Reader(path, sources, columns, identifier, None, None, None)
     labels = reader.labels_beforehand() if path == "-" else reader.labels_of_all()
     finest: int | None = 0
     done = 0
@@ -129,338 +86,3 @@ def _plain_id(value: Any) -> int | str:
     """An id, the same whether a file's column was taken for numbers or for text."""
     text = str(value)
     return int(text) if text.isdigit() and str(int(text)) == text else text
-
-
-class _Reader:
-    def __init__(
-        self,
-        name: str,
-        sources: list[Source],
-        columns: Mapping[str, Any],
-        by: str | None,
-        labels: Any,
-        floor: float | None,
-        progress: Progress | None,
-    ) -> None:
-        from surefoot.files.harness import COLUMNS, SampleLog
-
-        self.name, self.sources, self.labels, self.floor = name, sources, labels, floor
-        if name == "-":
-            self.name = "standard input"
-        self.progress = progress or (lambda share, rows: None)
-        first = sources[0]
-        told = any(value is not None for value in columns.values())
-        self.columns = (
-            COLUMNS if isinstance(first, SampleLog) and not told else find_columns(first.name, first.head(), columns)
-        )
-        self.by = by
-        self.names = self.columns.names()
-        if by is not None and by not in ("predicted", "truth"):
-            if by not in first.schema.names:
-                listed = ", ".join(f"'{shown(c)}'" for c in first.schema.names[:8])
-                raise BadFile(f"{shown(first.name)}: there is no column '{shown(by)}' to slice by; there is {listed}")
-            self.names = list(dict.fromkeys([*self.names, by]))
-        #: The row at which each file starts, among all rows.
-        self.starts: list[int] = []
-        self.is_text = all(source.is_text for source in sources)
-        self._check_types()
-        self._finest: int | None = 0
-
-    # -- passes ------------------------------------------------------------------------------------------------------
-
-    def whole(self) -> Reading:
-        """All rows, in memory."""
-        return self._held([batch.table for batch in self.batches()])
-
-    def whole_or_tally(self, metrics: Sequence[str] | None) -> Reading:
-        """All rows while there are few, else their tally."""
-        kept: list[pa.Table] = []
-        batches = self.batches()
-        rows = size = 0
-        for batch in batches:
-            kept.append(batch.table)
-            rows, size = rows + batch.table.num_rows, size + batch.table.nbytes
-            self.progress(batch.share, rows)
-            if rows > MOST_ROWS or size > MOST_BYTES:
-                break
-        else:
-            return self._held(kept)
-        labels = self.labels if self.labels is not None else self.labels_of_all()
-        decimals: int | None = 0 if self.is_text else None
-        pieces: Iterator[Batch] = chain((Batch(table, 0.0) for table in kept), batches)
-        while (total := self._tallied(pieces, labels, decimals, metrics)) is None:
-            # confidences that looked rounded were not, or not so much: once more, knowing it
-            decimals, pieces = self._finest, self.batches()
-        return Reading(self.name, total, self.columns, is_second=self._is_second())
-
-    def _held(self, tables: list[pa.Table]) -> Reading:
-        import pyarrow as pa
-
-        if not sum(table.num_rows for table in tables):
-            raise BadFile(f"{shown(self.name)}: no rows; there is nothing to assess")
-        table = pa.concat_tables(tables, promote_options="permissive") if len(tables) > 1 else tables[0]
-        predictions = self.predictions(table, 0, self.labels)
-        if self.is_text and predictions.certain and self.floor is None:
-            decimals = decimals_of(predictions.confidence)
-            predictions = predictions.rounded_at(decimals) if decimals else predictions
-        by = self.by_values(table, predictions)
-        return Reading(self.name, predictions, self.columns, by, self._is_second())
-
-    def _tallied(
-        self, batches: Iterator[Batch], labels: Any, decimals: int | None, metrics: Sequence[str] | None
-    ) -> Tally | None:
-        """The tally of all rows; None if confidences of 1 were judged, and later rows tell that it was wrongly."""
-        total: Tally | None = None
-        done, judged = 0, False
-        for batch in _gathered(batches):
-            if self._weighs_nothing(batch.table):
-                done += batch.table.num_rows
-                continue
-            rows = self.predictions(batch.table, done, labels)
-            if decimals is not None:
-                here = decimals_of(rows.confidence)
-                finest = None if here is None else max(decimals, here)
-                if finest != decimals and judged:
-                    self._finest = finest
-                    return None
-                decimals = finest
-                if rows.certain:
-                    judged = True
-                    rows = rows.rounded_at(decimals) if decimals else rows
-            start, done = done, done + len(rows)
-            by = self.by_values(batch.table, rows, start)
-            part = tally(rows, by=by) if metrics is None else assessable(rows, metrics, by)
-            part = part if self.by is None else _renamed(part, self.by)
-            try:
-                total = part if total is None else total + part
-            except InvalidTally as error:
-                raise BadFile(f"{self._where(done - 1)}: {error}") from error
-            if total.slices is not None and len(total.slices) > _MOST_SLICES:
-                raise BadFile(f"{shown(self.name)}: more than {_MOST_SLICES:,} slices by '{shown(str(self.by))}'")
-            self.progress(batch.share, done)
-        return total
-
-    def batches(self) -> Iterator[Batch]:
-        """The batches of all files, the next one read while this one is used."""
-        self.starts, done = [], 0
-        for number, source in enumerate(self.sources):
-            self.starts.append(done)
-            missing = next((name for name in self.names if name not in source.schema.names), None)
-            if missing is not None:
-                raise BadFile(f"{shown(source.name)}: it has no column '{shown(missing)}', which the first file has")
-            for batch in ahead(source.batches(self.names, self.columns.numbers())):
-                done += batch.table.num_rows
-                yield Batch(batch.table, (number + batch.share) / len(self.sources))
-
-    # -- rows --------------------------------------------------------------------------------------------------------
-
-    def predictions(self, table: pa.Table, start: int, labels: Any) -> Predictions:
-        roles = self.columns
-        held = {role: table.column(name) for role, name in vars(roles).items() if isinstance(name, str)}
-        common = {"sample_weight": held.get("weight"), "floor": self.floor}
-        try:
-            if roles.probabilities is not None or roles.logits is not None:
-                role = "probabilities" if roles.logits is None else "logits"
-                scores, labels = self._scores(table, role, held["truth"], labels)
-                door = Predictions.from_probabilities if roles.logits is None else Predictions.from_logits
-                return door(held["truth"], scores, labels=labels, y_pred=held.get("predicted"), **common)
-            claim = {"confidence": held.get("confidence"), "doubt": held.get("doubt")}
-            if roles.correct is not None:
-                return Predictions.from_correct(held["correct"], **claim, **common)
-            if self.is_text:
-                self._check_kinds(held["truth"], held["predicted"], start)
-            return Predictions.from_labels(held["truth"], held["predicted"], **claim, **common)
-        except BadFile:
-            raise
-        except InvalidPredictions as error:
-            raise self._located(str(error), start) from error
-
-    def _check_kinds(self, truth: Any, predicted: Any, start: int) -> None:
-        """In a text file one odd value makes a column of numbers one of strings: name it."""
-        import pyarrow.types as kinds
-
-        for role, column, other in (("truth", truth, predicted), ("predicted", predicted, truth)):
-            if kinds.is_string(column.type) and kinds.is_integer(other.type):
-                values = column.to_pylist()
-                odd = (i for i, v in enumerate(values) if v is not None and not v.strip().lstrip("-").isdigit())
-                row = next(odd, None)
-                if row is not None:
-                    names = shown(getattr(self.columns, role)), value_shown(values[row])
-                    raise BadFile(
-                        f"{self._where(start + row)}: {names[0]} is {names[1]}, but the other labels are whole "
-                        "numbers; labels are of one kind"
-                    )
-
-    def _scores(self, table: pa.Table, role: str, truth: Any, labels: Any) -> tuple[Any, Any]:
-        """Probabilities or logits as a table, and the labels that their columns are named after, if they are."""
-        names = getattr(self.columns, role)
-        if isinstance(names, str):
-            return table.column(names), labels
-        columns = [as_array(name, table.column(name)) for name in names]
-        whole = next((i for i, column in enumerate(columns) if column.dtype.kind != "f"), None)
-        if whole is not None and role == "probabilities":
-            raise InvalidPredictions(f"column {names[whole]!r} holds {columns[whole].dtype}, not numbers from 0 to 1.")
-        if labels is None:
-            labels = labels_in_names(as_labels("y_true", truth), list(names))
-        table_of = np.stack(columns, axis=1)
-        return (_summed_to_one(table_of) if self.is_text and role == "probabilities" else table_of), labels
-
-    def _located(self, message: str, start: int) -> BadFile:
-        """An error of a door, told as one of the file: with its name, its row counted from 1, in one line."""
-        said = " ".join(message.split()).rstrip(".")
-        match = re.match(r"(?:column '(?P<column>.*?)'|(?P<argument>\w+))\[(?P<row>\d+)(?:, *\d+)?\]", said)
-        if match is None:
-            return BadFile(f"{shown(self.name)}: {said}")
-        column = match["column"] or self._column_of(match["argument"])
-        return BadFile(f"{self._where(start + int(match['row']))}: {shown(column)}{said[match.end() :]}")
-
-    def _column_of(self, argument: str) -> str:
-        role = {"y_true": "truth", "y_pred": "predicted", "sample_weight": "weight"}.get(argument, argument)
-        column = getattr(self.columns, role, None)
-        return column if isinstance(column, str) else role
-
-    def _where(self, row: int) -> str:
-        """The file and the row in it, counted from 1."""
-        at = max(0, bisect_right(self.starts, row) - 1)
-        return f"{shown(self.sources[at].name)}, row {row - self.starts[at] + 1:,}"
-
-    def by_values(self, table: pa.Table, predictions: Predictions, start: int = 0) -> Any:
-        if self.by is None or self.by in ("predicted", "truth"):
-            if self.by is not None and getattr(predictions, self.by) is None:
-                raise BadFile(f"{shown(self.name)}: it holds no labels to slice by, only whether rows are correct")
-            return self.by
-        column = table.column(self.by)
-        if column.null_count:
-            row = next(i for i, value in enumerate(column.to_pylist()) if value is None)
-            raise BadFile(
-                f"{self._where(start + row)}: {shown(self.by)} is empty, and rows are sliced by it; fill or drop it"
-            )
-        try:
-            values = np.asarray(column)
-            return np.array([str(v) for v in values]) if values.dtype.kind not in "biuU" else values
-        except (ValueError, TypeError) as error:
-            raise BadFile(f"{shown(self.name)}: '{shown(self.by)}' holds nothing to slice by ({error})") from error
-
-    # -- what all rows must agree on ---------------------------------------------------------------------------------
-
-    def _check_types(self) -> None:
-        """What files call by one name must be of one type: else one would be rounded, or read, like the other."""
-        first = self.sources[0].schema
-        for name in self.names if not self.is_text else ():
-            for source in self.sources[1:]:
-                if name in source.schema.names:
-                    wanted, own = (_plain_type(schema.field(name).type) for schema in (first, source.schema))
-                    if own != wanted:
-                        said = f"{shown(name)} is of type {own}, in the first file {wanted}"
-                        raise BadFile(f"{shown(source.name)}: {said}; convert one")
-
-    def _weighs_nothing(self, table: pa.Table) -> bool:
-        """Whether no row of a batch counts: then it adds nothing, as its rows would to others."""
-        if self.columns.weight is None:
-            return False
-        return not np.asarray(as_array("weight", table.column(self.columns.weight))).any()
-
-    def labels_of_all(self) -> Any:
-        """The labels of all rows, which no batch alone may hold; None where there are no scores to be named."""
-        import pyarrow.compute as pc
-
-        if self.columns.probabilities is None and self.columns.logits is None:
-            return None
-        found: set[Any] = set()
-        for source in self.sources:
-            for batch in source.batches([str(self.columns.truth)], ()):
-                found.update(pc.unique(batch.table.column(str(self.columns.truth))).to_pylist())
-        found.discard(None)
-        truth = as_labels("y_true", np.array(sorted(found)))
-        names = self._families()
-        from_names = labels_in_names(truth, list(names)) if names else None
-        return from_names or default_labels(truth, self._classes())
-
-    def labels_beforehand(self) -> Any:
-        """The labels of a stream, of which only the first row is known."""
-        import pyarrow.types as kinds
-
-        if self.columns.probabilities is None and self.columns.logits is None:
-            return None
-        names = self._families()
-        truth = self.sources[0].schema.field(str(self.columns.truth)).type
-        if kinds.is_integer(truth):
-            first = as_labels("y_true", self.sources[0].head().column(str(self.columns.truth)))
-            if 0 <= first[0] < self._classes():
-                return (names and labels_in_names(first, list(names))) or tuple(range(self._classes()))
-        elif kinds.is_boolean(truth) and self._classes() == 2:
-            return (False, True)
-        elif names and kinds.is_string(truth):
-            first = as_labels("y_true", self.sources[0].head().column(str(self.columns.truth)))
-            labels = labels_in_names(first, list(names))
-            if labels is not None:
-                return labels
-        raise Ambiguous(
-            f"{shown(self.name)}: the first row does not tell what the labels of a stream are; give columns of "
-            "probabilities named after them, labels 0, 1, ..., or --predicted and --confidence"
-        )
-
-    def _families(self) -> tuple[str, ...]:
-        scores = self.columns.probabilities or self.columns.logits
-        return scores if isinstance(scores, tuple) else ()
-
-    def _classes(self) -> int:
-        """How many classes the scores are for."""
-        if self._families():
-            return len(self._families())
-        if self._is_second():
-            return 2
-        size = getattr(self._score_type(), "list_size", None)
-        if size is None:
-            size = len(self.sources[0].head().column(str(self.columns.probabilities or self.columns.logits))[0])
-        return int(size)
-
-    def _is_second(self) -> bool:
-        scores = self.columns.probabilities or self.columns.logits
-        return isinstance(scores, str) and not hasattr(self._score_type(), "value_type")
-
-    def _score_type(self) -> Any:
-        return self.sources[0].schema.field(str(self.columns.probabilities or self.columns.logits)).type
-
-
-def _summed_to_one(table: Any) -> Any:
-    """Probabilities in text whose sums rounding has moved, by half a last digit a class at most, divided by them."""
-    decimals = decimals_of(table.ravel())
-    sums = table.sum(axis=1, keepdims=True)
-    off = float(np.abs(sums - 1).max())
-    if decimals and 9e-4 < off <= table.shape[1] * 0.5 * 10.0**-decimals * (1 + 1e-9):
-        return table / sums
-    return table
-
-
-def _plain_type(kind: Any) -> str:
-    """A type without the ways there are to store it."""
-    import pyarrow.types as kinds
-
-    if kinds.is_dictionary(kind):
-        kind = kind.value_type
-    if kinds.is_list(kind) or kinds.is_large_list(kind) or kinds.is_fixed_size_list(kind):
-        return f"list of {kind.value_type}"
-    if kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind):
-        return "text"
-    return "whole numbers" if kinds.is_integer(kind) else str(kind)
-
-
-def _gathered(batches: Iterator[Batch]) -> Iterator[Batch]:
-    """Batches put together until they hold enough rows for adding up tallies not to count."""
-    import pyarrow as pa
-
-    waiting: list[Any] = []
-    share = 0.0
-    for batch in batches:
-        waiting.append(batch.table)
-        share = batch.share
-        if sum(table.num_rows for table in waiting) >= _TOGETHER or sum(table.nbytes for table in waiting) >= _HEAVY:
-            yield Batch(pa.concat_tables(waiting, promote_options="permissive").combine_chunks(), share)
-            waiting = []
-    if waiting and sum(table.num_rows for table in waiting):
-        yield Batch(pa.concat_tables(waiting, promote_options="permissive").combine_chunks(), share)
-
-
-def _renamed(part: Tally, by: str) -> Tally:
-    return part if part.by == by else Tally(part.tables, part.labels, part.rounded, part.slices, by)
