@@ -122,8 +122,8 @@ def _real(found: Found, control: Found | None) -> list[str]:
         left,
         "### The paper's claims",
         _claims(claims(found), None if not control else claims(control)),
-        "### Beside the paper\n\nMedians over our splits. P_risk is the paper's, by a normal law; the exact p-value counts "
-        "the capped companion too, and takes outputs of exactly 0 and 1 for what they claim, without the clip.",
+        "### Beside the paper\n\nMedians over our splits. P_risk is the paper's, by a normal law; the exact p-value "
+        "counts the capped companion too, and takes outputs of exactly 0 and 1 for what they claim, without the clip.",
         _beside(found),
         "### Each cell\n\nPrinted, then least and largest over our splits; bold where the printed one lies outside.",
         *(f"#### {name}\n\n{_set(cells, name)}" for name in names),
