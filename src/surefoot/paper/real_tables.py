@@ -62,6 +62,8 @@ def claims(found: Found) -> dict[str, dict[str, float]]:
     counts: dict[str, dict[str, float]] = {}
     for regime in REGIMES:
         rows = [own[regime] for (name, _), own in found.items() if name not in UNCALIBRATED or regime == "raw"]
+        # means of the same sets in every regime
+        alike = [own[regime] for (name, _), own in found.items() if name not in UNCALIBRATED] or rows
         counts[regime] = {
             "splits": len(rows),
             "over_1_sigma": sum(row["csr"] > 1 + row["sigma"] for row in rows),
@@ -70,8 +72,8 @@ def claims(found: Found) -> dict[str, dict[str, float]]:
             "exact_below_1_percent": sum(row["pvalue_combined"] < 0.01 for row in rows),
             "certain_wrong": sum(row["certain_wrong"] > 0 for row in rows),
             "saturated_and_called_even": sum(0.49 < row["p_risk"] < 0.51 and row["certain_wrong"] > 0 for row in rows),
-            "mean_cwa": float(np.mean([row["cwa"] for row in rows])),
-            "mean_cwauc": float(np.nanmean([row["cwauc"] for row in rows])),
+            "mean_cwa": float(np.mean([row["cwa"] for row in alike])),
+            "mean_cwauc": float(np.nanmean([row["cwauc"] for row in alike])),
         }
     return counts
 
