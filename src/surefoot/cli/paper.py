@@ -30,7 +30,7 @@ def synthetic(
     fast: Annotated[bool, typer.Option("--fast", help="As often as the paper, not twenty times as often.")] = False,
     seed: Annotated[int, typer.Option("--seed", help="Of all random numbers.")] = 0,
 ) -> None:
-    """Ten profiles of confidence, eight ways of being right, five sizes: two minutes on two cores."""
+    """Ten profiles of confidence, eight ways of being right, five sizes: a minute on two cores."""
     with clear_errors():
         folder = _made(out)
         from surefoot.paper.simulation import Plan
@@ -55,7 +55,7 @@ def real(
     data: Data = None,
     datasets: Annotated[
         str | None,
-        typer.Option("--datasets", metavar="A,B,...", help="Some of the fifteen; by default all that are there."),
+        typer.Option("--datasets", metavar="A,B,...", help="Some of the fifteen; by default all."),
     ] = None,
     trials: Annotated[int, typer.Option("--trials", help="Of each search.")] = 60,
     folds: Annotated[int, typer.Option("--folds", help="Of each trial.")] = 5,
@@ -175,14 +175,14 @@ def _present(data: str | None) -> tuple[list[str], list[str]]:
 
 def _figures(folder: Path, data: str | None) -> list[Path]:
     from surefoot.paper.datasets import folder_of, load
-    from surefoot.paper.figures import drawn, regimes
+    from surefoot.paper.figures import drawn, predictions
     from surefoot.paper.real import parameters_of
 
     screen = _Screen()
     models = {}
     for name in _present(data)[0]:
         screen.words(f"{name}: model for its figure")
-        models[name] = regimes(name, load(name, folder_of(data)), parameters_of(name))
+        models[name] = predictions(name, load(name, folder_of(data)), parameters_of(name))
     screen.close()
     return drawn(folder, models) if models else []
 

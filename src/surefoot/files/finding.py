@@ -30,7 +30,6 @@ _LISTS = "probabilities probs prob proba probas probability yprob yprobs yproba 
 _SINGLES = "predictedprobability probability prob proba yprob yproba yscore p1 score p probs probabilities"
 _LOGITS = "logits logit"
 _PREFIX = re.compile(r"^((?:p|prob|proba|probs|probability|probabilities|softmax)(?:[_ .\-]|(?=\d)))(?=.)", re.I)
-_MOST_LABELS = 1000
 
 
 class Ambiguous(InvalidPredictions):

@@ -11,27 +11,22 @@ import numpy as np
 from surefoot.errors import MissingPackage
 from surefoot.metrics.ranking import cw_roc_curve, roc_curve
 from surefoot.paper.datasets import SETS, Loaded
-from surefoot.paper.real import REGIMES, UNCALIBRATED, Told
-from surefoot.paper.training import Tuned, calibrated, parted, probabilities
+from surefoot.paper.real import REGIMES, Told, regimes
+from surefoot.paper.training import Tuned
 from surefoot.predictions import Predictions
 
 #: Those shown in all three regimes.
 IN_FULL = ("adult_income", "cifar10")
-_METHODS = {"isotonic": "isotonic", "platt": "sigmoid"}
 
 
-def regimes(name: str, data: Loaded, tuned: Tuned, seed: int = 42) -> dict[str, Predictions]:
-    """The predictions of each regime on the test rows of a split."""
-    parts = parted(data, seed)
-    fit, test = probabilities(data, parts, tuned)
-    truth, decision, labels = data.classes[parts.test], test.argmax(axis=1), list(range(test.shape[1]))
-    found = {}
-    for regime in REGIMES:
-        scores = test
-        if regime != "raw" and name not in UNCALIBRATED:
-            scores = calibrated(_METHODS[regime], fit, data.classes[parts.calibration], test)
-        found[regime] = Predictions.from_probabilities(truth, scores, labels=labels, y_pred=decision)
-    return found
+def predictions(name: str, data: Loaded, tuned: Tuned, seed: int = 42) -> dict[str, Predictions]:
+    """The predictions of each regime on the test rows of a split, with the raw model's decision."""
+    truth, scores = regimes(name, data, tuned, seed)
+    decision, labels = scores["raw"].argmax(axis=1), list(range(len(data.labels)))
+    return {
+        regime: Predictions.from_probabilities(truth, own, labels=labels, y_pred=decision)
+        for regime, own in scores.items()
+    }
 
 
 def drawn(folder: Path, models: dict[str, dict[str, Predictions]], told: Told = lambda words: None) -> list[Path]:

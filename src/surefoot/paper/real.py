@@ -94,8 +94,7 @@ def _tuned(
     name: str, data: Loaded, folder: Path, budget: Budget, use_stored: bool, is_weighted: bool, told: Told
 ) -> Tuned:
     if name in FIXED:
-        parameters, rounds = FIXED[name]
-        return Tuned(parameters, rounds, math.nan, 0, 0, is_weighted)
+        return fixed(name, is_weighted=is_weighted)
     if use_stored:
         found = stored(name, is_weighted=is_weighted)
         if found is not None:
@@ -107,29 +106,40 @@ def _tuned(
     return search.run(trials, lambda done: told(f"{name}: trial {done} of {trials}"))
 
 
+def fixed(name: str, *, is_weighted: bool) -> Tuned:
+    """The setting of a set that is not searched."""
+    parameters, rounds = FIXED[name]
+    return Tuned(parameters, rounds, math.nan, 0, 0, is_weighted)
+
+
 def parameters_of(name: str) -> Tuned:
     """The parameters that come along, or are fixed."""
     if name in FIXED:
-        parameters, rounds = FIXED[name]
-        return Tuned(parameters, rounds, math.nan, 0, 0, True)
+        return fixed(name, is_weighted=True)
     found = stored(name, is_weighted=True)
     assert found is not None
     return found
 
 
 def evaluated(name: str, data: Loaded, tuned: Tuned, seed: int) -> dict[str, dict[str, float]]:
-    """The numbers of each regime. The raw model's decision is kept: calibration changes only its confidence."""
+    """The numbers of each regime."""
+    truth, scores = regimes(name, data, tuned, seed)
+    decision = scores["raw"].argmax(axis=1)
+    return {regime: measured(truth, own, decision) for regime, own in scores.items()}
+
+
+def regimes(name: str, data: Loaded, tuned: Tuned, seed: int) -> tuple[Any, dict[str, Any]]:
+    """The true classes of a split's test rows, and their probabilities in each regime.
+
+    The raw model's decision is to be kept: calibration changes only the confidence in it.
+    """
     parts = parted(data, seed)
     fit, test = probabilities(data, parts, tuned)
-    truth = data.classes[parts.test]
-    decision = test.argmax(axis=1)
-    found = {}
-    for regime in REGIMES:
-        scores = test
-        if regime != "raw" and name not in UNCALIBRATED:
-            scores = calibrated(_METHODS[regime], fit, data.classes[parts.calibration], test)
-        found[regime] = measured(truth, scores, decision)
-    return found
+    scores = {"raw": test}
+    for regime, method in _METHODS.items():
+        is_left = name in UNCALIBRATED
+        scores[regime] = test if is_left else calibrated(method, fit, data.classes[parts.calibration], test)
+    return data.classes[parts.test], scores
 
 
 def measured(truth: Any, scores: Any, decision: Any) -> dict[str, float]:
