@@ -68,6 +68,9 @@ def claims(found: Found) -> dict[str, dict[str, float]]:
             "splits": len(rows),
             "over_1_sigma": sum(row["csr"] > 1 + row["sigma"] for row in rows),
             "over_3_sigma": sum(row["csr"] > 1 + 3 * row["sigma"] for row in rows),
+            # sets on which some splits are beyond one sigma and others are not
+            "sets_that_flip": sum(0 < share < 1 for share in _shares(found, regime)),
+            "sets": len({name for name, _ in found}),
             "csr_over_100": sum(row["csr"] > 100 for row in rows),
             "exact_below_1_percent": sum(row["pvalue_combined"] < 0.01 for row in rows),
             "certain_wrong": sum(row["certain_wrong"] > 0 for row in rows),
@@ -76,6 +79,13 @@ def claims(found: Found) -> dict[str, dict[str, float]]:
             "mean_cwauc": float(np.nanmean([row["cwauc"] for row in alike])),
         }
     return counts
+
+
+def _shares(found: Found, regime: str) -> list[float]:
+    """Of each set, the share of splits on which CSR is beyond one sigma."""
+    names = dict.fromkeys(name for name, _ in found)
+    beyond = {key: own[regime]["csr"] > 1 + own[regime]["sigma"] for key, own in found.items()}
+    return [float(np.mean([is_so for (which, _), is_so in beyond.items() if which == name])) for name in names]
 
 
 def _write(path: Path, head: list[str], rows: list[list[Any]]) -> None:

@@ -63,10 +63,10 @@ class Paper:
         return f"\x1b[{kept}m{text}\x1b[0m" if self.colour and kept and text else text
 
 
-def render(a: Assessment, paper: Paper | None = None, *, short: bool = True) -> str:
-    """The whole text. ``short``: the first few slices only."""
+def render(a: Assessment, paper: Paper | None = None) -> str:
+    """The whole text, with the first few slices."""
     page = _Page(a, paper or Paper.at_hand(colour=False))
-    sections = (page.read(), page.verdict(), page.notes(), page.risk(), page.value(), page.where(), page.slices(short))
+    sections = (page.read(), page.verdict(), page.notes(), page.risk(), page.value(), page.where(), page.slices())
     text = "\n\n".join(section for lines in sections if (section := "\n".join(f"  {line}".rstrip() for line in lines)))
     return page.paper.plain(text)
 
@@ -180,7 +180,7 @@ class _Page:
             numbers = f"{whole(band.rows):>9}{whole(band.stated):>19}{count(band.seen):>9}"
             yield f"  {wording.claims(band):<22}{numbers}    {self.ink(times, _HUES['overconfident'])}".rstrip()
 
-    def slices(self, short: bool) -> Iterator[str]:
+    def slices(self) -> Iterator[str]:
         a = self.a
         if not a.slices:
             return
@@ -193,7 +193,7 @@ class _Page:
             also = f", {under:,} underconfident" if under else ""
             said = f"Slices by {shown(a.by, 40)}: {over:,} of {total:,} overconfident{also} (p adjusted for {total:,})"
             yield self.ink(said, _BOLD)
-        worst = sorted(a.slices, key=badness)[: _SHOWN_SLICES if short else None]
+        worst = sorted(a.slices, key=badness)[:_SHOWN_SLICES]
         names = [shown(part.value, 40) for part in worst]
         width = max(map(len, names))
         for name, part in zip(names, worst, strict=True):
