@@ -9,12 +9,13 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from inspect import signature
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from surefoot.arguments import check_share
 from surefoot.bins import Bin, near_certainty, reliability
+from surefoot.engines.anywhere import stays
 from surefoot.engines.arrays import tally_arrays
 from surefoot.errors import InvalidPredictions, MetricUnavailable
 from surefoot.metric import Metric, Noted
@@ -22,7 +23,6 @@ from surefoot.metrics import ALL
 from surefoot.metrics.terms import DOUBT, WEIGHT, WRONG
 from surefoot.predictions import Predictions
 from surefoot.predictions.frames import frame_column, is_frame
-from surefoot.predictions.lazy import FramePredictions
 from surefoot.report.terminal import render
 from surefoot.risk.counts import Counts, counts_of
 from surefoot.risk.intervals import Interval, value_intervals
@@ -44,6 +44,9 @@ from surefoot.tallying import (
     tally,
 )
 from surefoot.writing import write_whole
+
+if TYPE_CHECKING:
+    from surefoot.engines.anywhere import Held
 
 SCHEMA = 1
 
@@ -243,7 +246,7 @@ def assess(
             raise InvalidPredictions("a tally already holds all there is; give it alone.")
         return _assess_tally(x, level, by)
     predictions = _as_predictions(x, probabilities, columns)
-    if isinstance(predictions, FramePredictions):
+    if not isinstance(predictions, Predictions):
         return _assess_tally(tally(predictions, by=by), level, None)
     name = None if by is None else by if isinstance(by, str) else _called(by)
     if isinstance(by, str) and by not in ("predicted", "truth") and is_frame(x):
@@ -333,11 +336,11 @@ def assess_estimator(model: Any, X: Any, y: Any, *, level: float = 0.05, by: Any
     return assess(predictions, level=level, by=by)
 
 
-def _as_predictions(x: Any, probabilities: Any, columns: dict[str, Any]) -> Predictions | FramePredictions:
-    if isinstance(x, Predictions | FramePredictions):
+def _as_predictions(x: Any, probabilities: Any, columns: dict[str, Any]) -> Held:
+    if isinstance(x, Predictions) or stays(x):
         if probabilities is not None or columns:
             raise InvalidPredictions("Predictions already hold all there is; give them alone.")
-        return x
+        return x  # type: ignore[no-any-return]
     if isinstance(x, tuple) and len(x) == 2 and probabilities is None:
         x, probabilities = x
     if is_frame(x):

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from surefoot.engines.arrays import tally_arrays
+from surefoot.engines.anywhere import is_on_device, tally_terms
 from surefoot.errors import MetricUnavailable, UndefinedMetricWarning
 from surefoot.keys import ClassPair, ClassScore, Row, Value
 from surefoot.predictions import Predictions
 from surefoot.tallies import Tally, Term
 
 if TYPE_CHECKING:
-    from surefoot.predictions.lazy import FramePredictions
+    from surefoot.engines.anywhere import Held
 
 About = Literal["risk", "value", "calibration", "score"]
 Direction = Literal["higher", "lower", "nearest", "none"]
@@ -71,16 +71,12 @@ class Metric:
         """Whether it is made class by class."""
         return any(isinstance(term.key, ClassPair | ClassScore) for term in self.terms)
 
-    def __call__(self, predictions: Predictions | FramePredictions) -> Any:
+    def __call__(self, predictions: Held) -> Any:
         """The value on these predictions; nan with a warning where it is not defined."""
         missing = self.missing(predictions)
         if missing:
             raise MetricUnavailable(missing)
-        if not isinstance(predictions, Predictions):
-            from surefoot.engines.frames import tally_frame
-
-            return self.of(tally_frame(predictions, self.terms))
-        return self._said(self.evaluate(tally_arrays(predictions, self.terms, exact=True)))
+        return self._said(self.evaluate(tally_terms(predictions, self.terms, exact=True)))
 
     def of(self, tally: Tally) -> Any:
         """The value from a tally; for rankings within :meth:`bound` of that on the rows."""
@@ -105,11 +101,12 @@ class Metric:
         """How far :meth:`of` may be from the value on the rows that were tallied, beyond rounding."""
         return 0.0 if self.error is None else self.error(tally)
 
-    def missing(self, predictions: Predictions | FramePredictions) -> str:
+    def missing(self, predictions: Held) -> str:
         """Why these predictions cannot give the metric, or an empty string."""
-        if not isinstance(predictions, Predictions) and not self.additive:
+        has_rows = isinstance(predictions, Predictions) or is_on_device(predictions)
+        if not has_rows and not self.additive:
             return f"{self.name} needs the rows themselves, which a lazy frame does not hand out; collect it first."
-        if not self.takes_weights and isinstance(predictions, Predictions) and not predictions.has_equal_weights:
+        if not self.takes_weights and has_rows and not predictions.has_equal_weights:  # type: ignore[union-attr]
             return f"{self.name} counts rows, and unequal weights have no meaning for it; leave out sample_weight."
         if self.is_ranking and predictions.probabilities is None:
             return (

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from surefoot.engines.anywhere import stays, tally_terms
 from surefoot.engines.arrays import tally_arrays
 from surefoot.errors import InvalidPredictions, InvalidTally, MetricUnavailable
 from surefoot.keys import Bins
@@ -22,7 +23,7 @@ from surefoot.predictions.labels import as_labels
 from surefoot.tallies import Label, Tally, Term
 
 if TYPE_CHECKING:
-    from surefoot.predictions.lazy import FramePredictions
+    from surefoot.engines.anywhere import Held
 
 #: Bands of doubt, a decade each: below 1 in 10,000, ..., above 1 in 10.
 DOUBT_BANDS = Bins("doubt", (1e-4, 1e-3, 1e-2, 1e-1), "left", "decades of doubt")
@@ -42,9 +43,7 @@ BANDS = (BAND_WEIGHT, BAND_DOUBT, BAND_WRONG, *BY_DOUBT)
 DIAGRAM = (BIN_WEIGHT, BIN_GAP, BIN_WRONG)
 
 
-def tally(
-    predictions: Predictions | FramePredictions, metrics: Iterable[Metric | str] | None = None, by: Any = None
-) -> Tally:
+def tally(predictions: Held, metrics: Iterable[Metric | str] | None = None, by: Any = None) -> Tally:
     """Add up what metrics are made of, in one pass; tallies of disjoint rows add with ``+``.
 
     ``metrics`` are names or :class:`Metric` objects; by default every additive metric these predictions can give. With
@@ -59,7 +58,7 @@ def tally(
     >>> ALL["csr"].of(tally(first) + tally(second))
     0.5
     """
-    if not isinstance(predictions, Predictions) and type(predictions).__name__ != "FramePredictions":
+    if not isinstance(predictions, Predictions) and not stays(predictions):
         raise TypeError(f"tally takes Predictions, not {type(predictions).__name__}; come in through one of the doors.")
     terms = [
         *ALWAYS,
@@ -67,9 +66,7 @@ def tally(
         *(term for metric in _chosen(predictions, metrics) for term in metric.terms),
     ]
     if not isinstance(predictions, Predictions):
-        from surefoot.engines.frames import tally_frame
-
-        return tally_frame(predictions, terms, _slicing_name(by))
+        return tally_terms(predictions, terms, by=by)
     return _tallied(predictions, terms, by)
 
 
@@ -88,7 +85,7 @@ def _tallied(predictions: Predictions, terms: list[Term], by: Any) -> Tally:
     return Tally(whole.tables, whole.labels, whole.rounded, parts, by if isinstance(by, str) else "slice")
 
 
-def available(predictions: Predictions | FramePredictions) -> dict[str, Metric]:
+def available(predictions: Held) -> dict[str, Metric]:
     """The metrics that these predictions can give."""
     return {name: metric for name, metric in ALL.items() if not metric.missing(predictions)}
 
@@ -134,14 +131,6 @@ def _weighs_nothing(batch: Any, weight: Any) -> bool:
     return not np.asarray(as_array("weight", frame_column(batch, weight))).any()
 
 
-def _slicing_name(by: Any) -> str | None:
-    if by is not None and not isinstance(by, str):
-        raise InvalidPredictions(
-            "by is a column of values, but these predictions lie in a lazy frame; name one of its."
-        )
-    return by
-
-
 def slicing_column(predictions: Predictions, by: Any) -> Array:
     """The value each row is sliced by."""
     if isinstance(by, str):
@@ -167,7 +156,7 @@ def sliced(predictions: Predictions, values: Array) -> Iterator[tuple[Label, Pre
             yield ordered[start].item(), part
 
 
-def _chosen(predictions: Predictions | FramePredictions, metrics: Iterable[Metric | str] | None) -> list[Metric]:
+def _chosen(predictions: Held, metrics: Iterable[Metric | str] | None) -> list[Metric]:
     if metrics is None:
         return [metric for metric in available(predictions).values() if metric.additive]
     chosen = []

@@ -37,6 +37,10 @@ _SMALLEST = 1e-300
 
 def tally_frame(predictions: FramePredictions, terms: Iterable[Term], by: str | None = None) -> Tally:
     """The totals of terms over a lazy frame; with ``by``, a column of it, also those of each slice."""
+    if by is not None and not isinstance(by, str):
+        raise InvalidPredictions(
+            "by is a column of values, but these predictions lie in a lazy frame; name one of its."
+        )
     pushed = _Pushed(predictions, by)
     by_key: dict[Key, list[Term]] = {}
     for term in dict.fromkeys(terms):

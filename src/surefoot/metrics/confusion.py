@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.engines.anywhere import is_on_device
 from surefoot.errors import InvalidPredictions
 from surefoot.keys import CLASS_PAIR, HALF, LOWER
 from surefoot.metric import Metric, undefined
 from surefoot.metrics.averages import Average, averaged, check_average
 from surefoot.predictions import Predictions, as_predictions
-from surefoot.predictions.labels import as_labels, given_labels
+from surefoot.predictions.labels import as_labels, given_labels_of, kind_of_label
+from surefoot.predictions.tensors import are_on_device
 from surefoot.tallies import Floats, Label, Tally, Term
 
 PAIRS = Term("weight by class pair", lambda row: row.weight, CLASS_PAIR)
@@ -148,7 +150,8 @@ def asked_labels(predictions: Predictions, labels: Any) -> tuple[Label, ...] | N
     """The caller's choice of classes, checked; None for all."""
     if labels is None or predictions.truth is None:
         return None
-    return given_labels(labels, predictions.truth, None)
+    assert predictions.labels is not None
+    return given_labels_of(labels, kind_of_label(predictions.labels[0]), None)
 
 
 def _table(term: Term, predictions: Predictions, labels: Any) -> Confusion:
@@ -177,10 +180,11 @@ def confusion(
     >>> confusion([0, 1, 1], [0, 1, 0]).matrix.tolist()
     [[1.0, 0.0], [1.0, 1.0]]
     """
-    if isinstance(y_true, Predictions):
+    if isinstance(y_true, Predictions) or is_on_device(y_true):
         predictions = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
     else:
-        certain = np.ones(len(as_labels("y_true", y_true)))
+        is_tensor = are_on_device(y_true)
+        certain = (y_true == y_true).double() if is_tensor else np.ones(len(as_labels("y_true", y_true)))
         predictions = Predictions.from_labels(y_true, y_pred, certain, sample_weight=sample_weight)
     return _table(PAIRS, predictions, labels)
 

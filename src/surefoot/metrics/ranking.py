@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.engines.anywhere import is_on_device
 from surefoot.engines.rankings import ClassScores
 from surefoot.errors import InvalidPredictions, MetricUnavailable, UndefinedMetricWarning
 from surefoot.keys import CLASS_SCORE, from_ordered_bits
@@ -37,7 +38,10 @@ _PLAIN, _WEIGHTED = (POSITIVE, NEGATIVE), (CW_POSITIVE, CW_NEGATIVE)
 def pair_probability(positive: Floats, negative: Floats) -> float:
     """The chance that a positive outranks a negative: it beats those below it, and half of those it ties with."""
     # both sides counted, not one taken from the product of the sums: of a perfect ranking exactly nothing is lost
-    won, lost = _pairs_won(positive, negative), _pairs_won(negative, positive)
+    return _share(_pairs_won(positive, negative), _pairs_won(negative, positive))
+
+
+def _share(won: float, lost: float) -> float:
     return won / (won + lost) if won + lost else math.nan
 
 
@@ -159,12 +163,17 @@ def _walk(t: Tally, names: tuple[str, ...], wanted: range) -> dict[str, ByClass]
     """Read the table of each class once, for those of the areas whose terms the tally holds."""
     assert t.labels is not None
     scores = t.table(CLASS_SCORE)
-    in_cells = not isinstance(scores, ClassScores)
+    in_cells = isinstance(scores, Table)
     held = {name: AREAS[name] for name in names if all(t.has(term) for term in AREAS[name].terms)}
 
-    def read(table: Table) -> list[tuple[float, float, float]]:
+    def read(table: Any) -> list[tuple[float, float, float]]:
         rows = []
         for area in held.values():
+            if area.value is pair_probability and hasattr(table, "pairs"):
+                # tensors count them where they are
+                won, lost, mass = table.pairs(area.terms)
+                rows.append((_share(won, lost), 0.0, mass))
+                continue
             positive, negative = (table.totals[term.name].value for term in area.terms)
             error = area.error(positive, negative) if in_cells else 0.0
             rows.append((area.value(positive, negative), error, float(positive.sum())))
@@ -265,11 +274,11 @@ class RocCurve:
 
 
 def _as_scored(y_true: Any, probabilities: Any, labels: Any, y_pred: Any, sample_weight: Any) -> Predictions:
-    if isinstance(y_true, Predictions):
+    if isinstance(y_true, Predictions) or is_on_device(y_true):
         refuse_beside_predictions(
             probabilities=probabilities, labels=labels, y_pred=y_pred, sample_weight=sample_weight
         )
-        return y_true
+        return y_true  # type: ignore[no-any-return]
     return Predictions.from_probabilities(
         y_true, probabilities, labels=labels, y_pred=y_pred, sample_weight=sample_weight
     )
@@ -280,7 +289,12 @@ def _curve(predictions: Predictions, label: Any, metric: Metric, terms: tuple[Te
     if missing:
         raise MetricUnavailable(missing)
     position = _position(predictions, label)
-    table = ClassScores(predictions, list(terms)).of_class(position)
+    if is_on_device(predictions):
+        from surefoot.engines.tensors import TensorScores
+
+        table = TensorScores(predictions, list(terms)).of_class(position)  # type: ignore[arg-type]
+    else:
+        table = ClassScores(predictions, list(terms)).of_class(position)
     positive, negative = (table.totals[term.name].value[::-1] for term in terms)
     tpr, fpr = (_shares(mass) for mass in (positive, negative))
     scores = from_ordered_bits(table.codes[::-1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -80,7 +80,7 @@ def as_outcome(correct: Any) -> npt.NDArray[np.bool_]:
     raise InvalidPredictions(f"correct is of type {values.dtype}; it should hold true or false, 1 or 0.")
 
 
-def count_classes(name: str, values: Array, truth: Array) -> int:
+def count_classes(name: str, values: Any, truth: Any) -> int:
     """How many classes scores are for: one for each column, or two."""
     if values.ndim not in (1, 2):
         raise InvalidPredictions(
@@ -102,10 +102,14 @@ def check_sums(table: Numbers) -> None:
     off = np.abs(sums - 1) > table.sum_tolerance
     if off.any():
         row = first_row(off)[0]
-        raise InvalidPredictions(
-            f"probabilities[{row}] adds up to {float(sums[row]):.6g}, not to 1. If these are logits, use "
-            "Predictions.from_logits; if they are scores of separate yes-or-no questions, assess each on its own."
-        )
+        refuse_sum(row, float(sums[row]))
+
+
+def refuse_sum(row: int, total: float) -> NoReturn:
+    raise InvalidPredictions(
+        f"probabilities[{row}] adds up to {total:.6g}, not to 1. If these are logits, use Predictions.from_logits; if "
+        "they are scores of separate yes-or-no questions, assess each on its own."
+    )
 
 
 def with_labels(truth: Array, labels: Any, count: int) -> tuple[tuple[Label, ...], npt.NDArray[np.intp]]:

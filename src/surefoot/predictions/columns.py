@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numbers
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -27,9 +28,9 @@ _SUM_TOLERANCE = {"bfloat16": 3e-2, "float16": 1e-2}
 
 @dataclass(frozen=True)
 class Numbers:
-    """A column, or a table, of finite numbers and the float type they came in."""
+    """A column, or a table, of finite numbers, in an array or a tensor, and the float type they came in."""
 
-    values: Array
+    values: Any
     float_type: str
 
     @property
@@ -134,10 +135,14 @@ def check_fractions(name: str, values: Array) -> None:
     """Raise, naming the first offender, unless every value lies in [0, 1]."""
     if values.size and (values.min() < 0 or values.max() > 1):
         where = first_row((values < 0) | (values > 1))
-        raise InvalidPredictions(
-            f"{name}{_index(where)} is {float(values[where])!r}, outside [0, 1]. If these are logits, use "
-            "Predictions.from_logits; if they are percentages, divide by 100."
-        )
+        refuse_outside(name, where, float(values[where]))
+
+
+def refuse_outside(name: str, where: tuple[int, ...], value: float) -> NoReturn:
+    raise InvalidPredictions(
+        f"{name}{_index(where)} is {value!r}, outside [0, 1]. If these are logits, use Predictions.from_logits; if "
+        "they are percentages, divide by 100."
+    )
 
 
 def as_weight(given: Any, rows: int) -> Array | None:
@@ -146,10 +151,16 @@ def as_weight(given: Any, rows: int) -> Array | None:
         return None
     if str(getattr(given, "dtype", "")) == "bool":
         given = np.asarray(given).astype(np.float64)
-    weight = as_numbers("sample_weight", given, fractions=False).values.astype(np.float64, copy=False)
+    weight: Array = as_numbers("sample_weight", given, fractions=False).values.astype(np.float64, copy=False)
     check_lengths(sample_weight=weight, rows=rows)
+    check_weight(weight, lambda offends: first_row(offends)[0])
+    return weight
+
+
+def check_weight(weight: Any, first: Callable[[Any], int]) -> None:
+    """Raise unless weights, in an array or a tensor, can be used; ``first`` finds the first row that offends."""
     if (weight < 0).any():
-        row = first_row(weight < 0)[0]
+        row = first(weight < 0)
         raise InvalidPredictions(
             f"sample_weight[{row}] is {float(weight[row])!r}, below 0; weights say how often a row counts."
         )
@@ -157,12 +168,11 @@ def as_weight(given: Any, rows: int) -> Array | None:
         raise InvalidPredictions("sample_weight[0] is 0.0, as are all others: no row would count.")
     extreme = (weight > _LARGEST_WEIGHT) | ((weight < 1 / _LARGEST_WEIGHT) & (weight > 0))
     if extreme.any():
-        row = first_row(extreme)[0]
+        row = first(extreme)
         raise InvalidPredictions(
             f"sample_weight[{row}] is {float(weight[row])!r}; squares and products of such weights leave the range of "
             "float64. Only their ratios matter: divide all by a common number."
         )
-    return weight
 
 
 def check_lengths(*, rows: int | None = None, **columns: Array | None) -> int:
@@ -186,7 +196,7 @@ def first_row(offends: Array) -> tuple[int, ...]:
     return tuple(int(i) for i in np.unravel_index(int(np.argmax(offends)), offends.shape))
 
 
-def refuse_null(name: str, row: int | tuple[int, ...], value: Any) -> None:
+def refuse_null(name: str, row: int | tuple[int, ...], value: Any) -> NoReturn:
     where = _index(row if isinstance(row, tuple) else (row,))
     raise InvalidPredictions(f"{name}{where} is {value}; fill it or drop the row.")
 
@@ -223,11 +233,14 @@ def _finite(name: str, values: Array) -> Array:
     bad = ~np.isfinite(values)
     if bad.any():
         where = first_row(bad)
-        value = float(values[where])
-        if value == -np.inf and name == "logits":
-            raise InvalidPredictions(f"{name}{_index(where)} is -inf; for a class that is masked out, give -1e4.")
-        refuse_null(name, where, value)
+        refuse_infinite(name, where, float(values[where]))
     return values
+
+
+def refuse_infinite(name: str, where: tuple[int, ...], value: float) -> NoReturn:
+    if value == -np.inf and name == "logits":
+        raise InvalidPredictions(f"{name}{_index(where)} is -inf; for a class that is masked out, give -1e4.")
+    refuse_null(name, where, value)
 
 
 def _unmasked(name: str, given: np.ma.MaskedArray[Any, Any]) -> Array:
@@ -261,7 +274,9 @@ def _numbers_from_objects(name: str, array: Array) -> Array:
 
 def _from_tensor(name: str, given: Any) -> Array:
     if given.device.type != "cpu":
-        raise InvalidPredictions(f"{name} is a tensor on {given.device}; bring it to the host with .cpu().")
+        raise InvalidPredictions(
+            f"{name} is a tensor on {given.device}; give all columns there, or bring it to the host with .cpu()."
+        )
     tensor = given.detach()
     return np.asarray((tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy())
 

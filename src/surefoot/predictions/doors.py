@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions import doubt as doubts
+from surefoot.predictions import tensors
 from surefoot.predictions.checks import (
     as_claim,
     as_outcome,
@@ -84,6 +85,10 @@ class Predictions:
         >>> p.correct.tolist()
         [True, False, True]
         """
+        if tensors.are_on_device(y_true, y_pred, confidence, doubt):
+            return tensors.from_labels(  # type: ignore[return-value]
+                y_true, y_pred, confidence, doubt=doubt, sample_weight=sample_weight, floor=floor
+            )
         truth, predicted = as_labels("y_true", y_true), as_labels("y_pred", y_pred)
         check_same_kind("y_true", truth, "y_pred", predicted)
         check_lengths(y_true=truth, y_pred=predicted)
@@ -107,6 +112,10 @@ class Predictions:
         >>> Predictions.from_correct([True, False, True], [0.9, 0.6, 0.7])
         Predictions(3 rows, accuracy 66.7%)
         """
+        if tensors.are_on_device(correct, confidence, doubt):
+            return tensors.from_correct(  # type: ignore[return-value]
+                correct, confidence, doubt=doubt, sample_weight=sample_weight, floor=floor
+            )
         outcome = as_outcome(correct)
         check_lengths(correct=outcome)
         return cls._made(outcome, as_claim(confidence, doubt, floor, len(outcome)), sample_weight)
@@ -135,6 +144,10 @@ class Predictions:
         >>> p.predicted.tolist(), p.confidence.tolist()
         ([1, 0, 0], [0.9, 0.8, 0.6])
         """
+        if tensors.are_on_device(y_true, probabilities, y_pred):
+            return tensors.from_probabilities(  # type: ignore[return-value]
+                y_true, probabilities, labels=labels, y_pred=y_pred, sample_weight=sample_weight, floor=floor
+            )
         truth = as_labels("y_true", y_true)
         table = as_numbers("probabilities", probabilities, dimensions=2)
         if labels is None and table.values.ndim == 2 and is_frame(probabilities):
@@ -185,6 +198,10 @@ class Predictions:
         >>> f"{p.doubt[0]:.2g}"
         '4.2e-18'
         """
+        if tensors.are_on_device(y_true, logits, y_pred):
+            return tensors.from_logits(  # type: ignore[return-value]
+                y_true, logits, labels=labels, y_pred=y_pred, sample_weight=sample_weight, floor=floor
+            )
         truth = as_labels("y_true", y_true)
         table = as_numbers("logits", logits, dimensions=2, fractions=False)
         count = count_classes("logits", table.values, truth)
@@ -396,7 +413,7 @@ class Predictions:
     def score_probabilities(self, scores: npt.NDArray[np.float64], label: int) -> npt.NDArray[np.float64]:
         """The probabilities that :meth:`ranking_scores` stand for."""
         if self._log_odds is not None:
-            return doubts.expit(scores)
+            return doubts.expit(scores)  # type: ignore[no-any-return]
         assert self.probabilities is not None
         return 1 + scores if self.probabilities.ndim == 1 and label == 0 else scores
 
@@ -444,14 +461,14 @@ def as_predictions(
     doubt: Any = None,
 ) -> Predictions:
     """The first argument if it is :class:`Predictions` already, else :meth:`Predictions.from_labels` of them all."""
-    if not isinstance(y_true, Predictions):
+    if not isinstance(y_true, Predictions | tensors.TensorPredictions):
         return Predictions.from_labels(
             y_true, y_pred, confidence, doubt=doubt, sample_weight=sample_weight, floor=floor
         )
     refuse_beside_predictions(
         y_pred=y_pred, confidence=confidence, sample_weight=sample_weight, floor=floor, doubt=doubt
     )
-    return y_true
+    return y_true  # type: ignore[return-value]
 
 
 def refuse_beside_predictions(**arguments: Any) -> None:

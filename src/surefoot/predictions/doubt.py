@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,7 @@ Floats = npt.NDArray[np.float64]
 #: Doubts above 0 are at least this, so that 1/doubt is finite: the smallest normal float64.
 SMALLEST = float(np.finfo(np.float64).tiny)
 
-_ROUNDED_HALF_STEPS = 16
+ROUNDED_HALF_STEPS = 16
 _FEW_DECIMALS = 3
 _NEAR_STEPS = 100
 _FARTHEST = 1e300
@@ -40,11 +41,17 @@ def bare(name: str, confidence: Numbers) -> Claim:
     """A confidence that comes alone: its doubt is 1 - confidence, and a narrow type's 1 is a rounded number."""
     values = confidence.values
     at_one = values == 1
-    _warn_if_near_one(name, confidence, at_one)
+    # the bound is compared in the column's own type, which holds it exactly
+    warn_if_near_one(
+        name,
+        confidence,
+        int(np.count_nonzero(at_one)),
+        lambda bound: int(np.count_nonzero(values > values.dtype.type(bound))),
+    )
     if not confidence.is_narrow or not at_one.any():
         return Claim(values)
     doubt = 1 - values.astype(np.float64)
-    doubt[at_one] = _ROUNDED_HALF_STEPS * confidence.half_step
+    doubt[at_one] = ROUNDED_HALF_STEPS * confidence.half_step
     return Claim(values, doubt, at_one)
 
 
@@ -57,7 +64,7 @@ def of_rounded_text(decimals: int) -> float:
     (0.0008, 0.005)
     """
     half_step = 0.5 * 10.0**-decimals
-    return _ROUNDED_HALF_STEPS * half_step if decimals >= _FEW_DECIMALS else half_step
+    return ROUNDED_HALF_STEPS * half_step if decimals >= _FEW_DECIMALS else half_step
 
 
 def with_doubt(confidence: Numbers | None, doubt: Numbers) -> Claim:
@@ -94,14 +101,18 @@ def of_columns(table: Numbers, chosen: npt.NDArray[np.intp]) -> Claim:
         others = probabilities[block].astype(np.float64)
         others[np.arange(len(others)), chosen[block]] = 0
         doubt[block] = others.sum(axis=1)
-    certain = int(np.count_nonzero(doubt == 0))
+    warn_of_certain_rows(table, int(np.count_nonzero(doubt == 0)))
+    return Claim(confidence, raised(np.minimum(doubt, 1)))
+
+
+def warn_of_certain_rows(table: Numbers, certain: int) -> None:
+    """Say that rows of narrow probabilities leave nothing to the other classes."""
     if certain and table.is_narrow:
         _warn(
-            f"{certain:,} of {len(doubt):,} rows of {table.float_type} probabilities leave exactly nothing for the "
-            "other classes, and are taken for claims of certainty. If that is rounding (some models return 1 - p), "
-            "give logits, the one column of P(second label), or floor="
+            f"{certain:,} of {len(table.values):,} rows of {table.float_type} probabilities leave exactly nothing for "
+            "the other classes, and are taken for claims of certainty. If that is rounding (some models return "
+            "1 - p), give logits, the one column of P(second label), or floor="
         )
-    return Claim(confidence, raised(np.minimum(doubt, 1)))
 
 
 def chosen_confidence(probabilities: Array, chosen: npt.NDArray[np.intp]) -> Floats:
@@ -133,57 +144,60 @@ def of_logits(logits: Floats, chosen: npt.NDArray[np.intp]) -> tuple[Claim, Floa
 
 def log_odds(logits: Floats) -> Floats:
     """For each class, its logit less the log-sum-exp of the other classes' logits."""
-    rows, classes = logits.shape
-    odds = np.empty((rows, classes))
+    odds = np.empty(logits.shape)
     with np.errstate(over="ignore", invalid="ignore"):
-        _fill_log_odds(logits, odds)
+        for start in range(0, len(logits), 1 << 10):
+            block = slice(start, start + (1 << 10))
+            odds[block] = log_odds_of_block(logits[block], np.arange(len(logits[block])), np)
+    return odds
+
+
+def log_odds_of_block(logits: Any, at: Any, xp: Any) -> Any:
+    """As :func:`log_odds`, of arrays or tensors: ``xp`` is NumPy or torch, ``at`` its 0, 1, ... for the rows."""
+    order = xp.argmax(logits, axis=1)
+    top = logits[at, order]
+    rest = logits + 0.0
+    rest[at, order] = -np.inf
+    second = xp.amax(rest, axis=1)
+    # others of the top class: relative to the runner-up, so that nothing cancels
+    beside = xp.exp(rest - second[:, None])
+    top_others = second + xp.log(beside.sum(axis=1))
+    everything = top + xp.log1p(xp.exp(top_others - top))
+    # for any other class, what it adds to the whole is at most half: the difference is well conditioned
+    share = beside * xp.exp(second - everything)[:, None]
+    odds = logits - everything[:, None] - xp.log1p(-share)
+    odds[at, order] = top - top_others
     # differences of logits beyond the range of float64
-    return np.clip(odds, -_FARTHEST, _FARTHEST, out=odds)
+    return xp.clip(odds, -_FARTHEST, _FARTHEST)
 
 
-def _fill_log_odds(logits: Floats, odds: Floats) -> None:
-    for start in range(0, len(logits), 1 << 12):
-        block = logits[start : start + (1 << 12)]
-        order = np.argmax(block, axis=1)
-        at = np.arange(len(block))
-        top = block[at, order]
-        rest = block.copy()
-        rest[at, order] = -np.inf
-        second = rest.max(axis=1)
-        # others of the top class: relative to the runner-up, so that nothing cancels
-        top_others = second + np.log(np.exp(rest - second[:, None]).sum(axis=1))
-        everything = top + np.log1p(np.exp(top_others - top))
-        # for any other class, what it adds to the whole is at most half: the difference is well conditioned
-        share = np.exp(block - everything[:, None])
-        share[at, order] = 0
-        values = block - everything[:, None] - np.log1p(-share)
-        values[at, order] = top - top_others
-        odds[start : start + (1 << 12)] = values
+def expit(x: Any, xp: Any = np) -> Any:
+    """1/(1 + exp(-x)), accurate at both ends; ``xp`` as in :func:`log_odds_of_block`."""
+    small = xp.exp(-xp.abs(x))
+    return xp.where(x >= 0, 1.0, small) / (1 + small)
 
 
-def expit(x: Floats) -> Floats:
-    small = np.exp(-np.abs(x))
-    result: Floats = np.where(x >= 0, 1.0, small) / (1 + small)
-    return result
+def near_one(confidence: Numbers) -> float:
+    """The number above which the doubt of a confidence has lost its digits."""
+    return 1 - 2 * _NEAR_STEPS * confidence.half_step
 
 
-def _warn_if_near_one(name: str, confidence: Numbers, at_one: npt.NDArray[np.bool_]) -> None:
-    ones = int(np.count_nonzero(at_one))
-    # the bound is compared in the column's own type, which holds it exactly
-    bound = confidence.values.dtype.type(1 - 2 * _NEAR_STEPS * confidence.half_step)
-    near = int(np.count_nonzero(confidence.values > bound)) - ones
+def warn_if_near_one(name: str, confidence: Numbers, ones: int, above: Callable[[float], int]) -> None:
+    """Say that confidences are 1 by rounding, or so near that their doubt is; ``above`` counts those above a bound."""
+    near = above(near_one(confidence)) - ones
+    rows = len(confidence.values)
     rounded = ones if confidence.is_narrow else 0
     if not near and not rounded:
         return
     said = []
     if rounded:
         said.append(
-            f"{rounded:,} of {len(at_one):,} values of {name} are 1.0 in {confidence.float_type}, a rounded number, "
-            f"not certainty; their doubt is taken as {_ROUNDED_HALF_STEPS * confidence.half_step:.2g}"
+            f"{rounded:,} of {rows:,} values of {name} are 1.0 in {confidence.float_type}, a rounded number, "
+            f"not certainty; their doubt is taken as {ROUNDED_HALF_STEPS * confidence.half_step:.2g}"
         )
     if near:
         said.append(
-            f"{near:,} of {len(at_one):,} values of {name} lie within {_NEAR_STEPS} {confidence.float_type} steps of "
+            f"{near:,} of {rows:,} values of {name} lie within {_NEAR_STEPS} {confidence.float_type} steps of "
             "1, so their doubt has lost its digits"
         )
     _warn(f"{'; '.join(said)}. Logits keep them: Predictions.from_logits, or give doubt=")

@@ -16,13 +16,18 @@ from surefoot.predictions.columns import Array, as_column, first_row, is_missing
 Label = bool | int | str
 Kind = Literal["booleans", "integers", "strings"]
 
-_LARGEST_WHOLE_FLOAT = 2.0**53
+LARGEST_WHOLE_FLOAT = 2.0**53
 _BLOCK = 1 << 20
 
 
 def kind_of(values: Array) -> Kind:
     """Which of the three kinds of label an array made by :func:`as_labels` holds."""
     return "booleans" if values.dtype == bool else "integers" if values.dtype.kind in "iu" else "strings"
+
+
+def kind_of_label(label: Label) -> Kind:
+    """Which of the three kinds a label is."""
+    return "booleans" if isinstance(label, bool) else "integers" if isinstance(label, int) else "strings"
 
 
 def as_labels(name: str, given: Any) -> Array:
@@ -46,11 +51,15 @@ def as_labels(name: str, given: Any) -> Array:
 
 def check_same_kind(name: str, values: Array, other_name: str, other: Array) -> None:
     """Raise if one column holds, say, integers and the other strings: they could never be equal."""
-    if not len(values) or not len(other) or kind_of(values) == kind_of(other):
-        return
+    if len(values) and len(other) and kind_of(values) != kind_of(other):
+        refuse_mixture((name, kind_of(values), values[0].item()), (other_name, kind_of(other), other[0].item()))
+
+
+def refuse_mixture(*columns: tuple[str, Kind, Label]) -> NoReturn:
+    (name, kind, first), (other_name, other_kind, other) = columns
     raise InvalidPredictions(
-        f"{name} holds {kind_of(values)} ({name}[0] is {values[0].item()!r}), but {other_name} holds {kind_of(other)} "
-        f"({other_name}[0] is {other[0].item()!r}); convert one of them."
+        f"{name} holds {kind} ({name}[0] is {first!r}), but {other_name} holds {other_kind} "
+        f"({other_name}[0] is {other!r}); convert one of them."
     )
 
 
@@ -75,11 +84,15 @@ def encode(name: str, values: Array, labels: tuple[Label, ...]) -> npt.NDArray[n
         codes, foreign = order[position], sorted_labels[position] != values
     if foreign.any():
         row = first_row(foreign)[0]
-        raise InvalidPredictions(
-            f"{name}[{row}] is {values[row].item()!r}, which is none of the labels {shown(labels)}; "
-            "say what the columns stand for with labels=."
-        )
+        refuse_foreign(name, row, values[row].item(), labels)
     return codes
+
+
+def refuse_foreign(name: str, row: int, value: Label, labels: tuple[Label, ...]) -> NoReturn:
+    raise InvalidPredictions(
+        f"{name}[{row}] is {value!r}, which is none of the labels {shown(labels)}; "
+        "say what the columns stand for with labels=."
+    )
 
 
 def default_labels(truth: Array, count: int) -> tuple[Label, ...]:
@@ -208,12 +221,12 @@ def _whole_number(name: str, row: int, value: Any) -> int:
     """An integer, or a float that is one."""
     if isinstance(value, int | np.integer):
         return int(value)
-    if value != math.floor(value) or abs(value) > _LARGEST_WHOLE_FLOAT:
-        _refuse_float(name, row, value)
+    if value != math.floor(value) or abs(value) > LARGEST_WHOLE_FLOAT:
+        refuse_float(name, row, value)
     return int(value)
 
 
-def _refuse_float(name: str, row: int, value: Any) -> NoReturn:
+def refuse_float(name: str, row: int, value: Any) -> NoReturn:
     raise InvalidPredictions(
         f"{name}[{row}] is {float(value)!r}, which is no label; labels are booleans, integers or strings. "
         "If these are probabilities, use Predictions.from_probabilities."
@@ -239,10 +252,10 @@ def _whole(name: str, values: Array) -> Array:
     if missing.any():
         refuse_null(name, first_row(missing)[0], "nan")
     wide = values.astype(np.float64, copy=False)
-    broken = (wide != np.floor(wide)) | (np.abs(wide) > _LARGEST_WHOLE_FLOAT)
+    broken = (wide != np.floor(wide)) | (np.abs(wide) > LARGEST_WHOLE_FLOAT)
     if broken.any():
         row = first_row(broken)[0]
-        _refuse_float(name, row, values[row])
+        refuse_float(name, row, values[row])
     return wide.astype(np.int64)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from surefoot.arguments import check_whole
-from surefoot.engines.arrays import tally_arrays
+from surefoot.engines.anywhere import stays, tally_terms
 from surefoot.errors import MetricUnavailable
 from surefoot.metrics.size_ratio import CSR, CSR_SIGMA, CSR_Z, P_RISK, normal_cdf
 from surefoot.metrics.terms import BY_DOUBT, CERTAIN, CERTAIN_WRONG, ERRORS, ROWS, SQUARED_WEIGHT, WEIGHT
@@ -22,7 +22,7 @@ from surefoot.risk.rows import CAP, SAME, Rows, Tail
 from surefoot.tallies import Floats, Tally
 
 if TYPE_CHECKING:
-    from surefoot.predictions.lazy import FramePredictions
+    from surefoot.engines.anywhere import Held
 
 Alternative = Literal["overconfident", "underconfident"]
 Method = Literal["exact", "normal", "monte_carlo"]
@@ -137,22 +137,18 @@ def risk_test(
         raise ValueError("method 'monte_carlo' draws at random; give rng=numpy.random.default_rng(seed).")
     check_whole("draws", draws)
     x = predictions_or_tally
-    if not isinstance(x, Tally) and type(x).__name__ != "FramePredictions":
+    if not isinstance(x, Tally) and not stays(x):
         x = as_predictions(x, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
     elif any(given is not None for given in (y_pred, confidence, sample_weight, floor, doubt)):
-        raise TypeError("a tally or a frame's predictions already hold all there is; give them alone.")
+        raise TypeError("a tally or predictions already hold all there is; give them alone.")
     tally = x if isinstance(x, Tally) else tally_of(x)
     rows = x if isinstance(x, Predictions) else None
     return result_of(tally, rows, alternative=alternative, method=method, rng=rng, draws=draws)
 
 
-def tally_of(predictions: Predictions | FramePredictions) -> Tally:
+def tally_of(predictions: Held) -> Tally:
     """The totals that the test is made of."""
-    if isinstance(predictions, Predictions):
-        return tally_arrays(predictions, TERMS)
-    from surefoot.engines.frames import tally_frame
-
-    return tally_frame(predictions, TERMS)
+    return tally_terms(predictions, TERMS)
 
 
 def result_of(

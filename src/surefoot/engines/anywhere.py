@@ -1,0 +1,44 @@
+"""Wherever predictions lie, the engine that adds them up there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from surefoot.engines.arrays import tally_arrays
+from surefoot.predictions import Predictions
+from surefoot.tallies import Tally, Term
+
+if TYPE_CHECKING:
+    from surefoot.predictions.lazy import FramePredictions
+    from surefoot.predictions.tensors import TensorPredictions
+
+    Held = Predictions | FramePredictions | TensorPredictions
+
+
+def tally_terms(predictions: Held, terms: Iterable[Term], *, exact: bool = False, by: Any = None) -> Tally:
+    """The totals of terms, and with ``by`` those of each slice; ``exact`` as in :func:`tally_arrays`.
+
+    A lazy frame is sliced by a column of its own, tensors by a tensor or by their labels, and arrays by whoever holds
+    them: their slices are exact predictions again.
+    """
+    if isinstance(predictions, Predictions):
+        assert by is None
+        return tally_arrays(predictions, terms, exact=exact)
+    if is_on_device(predictions):
+        from surefoot.engines.tensors import tally_tensors
+
+        return tally_tensors(predictions, terms, exact=exact, by=by)  # type: ignore[arg-type]
+    from surefoot.engines.frames import tally_frame
+
+    return tally_frame(predictions, terms, by)  # type: ignore[arg-type]
+
+
+def is_on_device(predictions: Any) -> bool:
+    """Whether predictions are tensors on an accelerator."""
+    return type(predictions).__name__ == "TensorPredictions"
+
+
+def stays(predictions: Any) -> bool:
+    """Whether predictions stay where they are, in a lazy frame or on an accelerator."""
+    return type(predictions).__name__ in ("FramePredictions", "TensorPredictions")

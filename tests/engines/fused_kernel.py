@@ -1,0 +1,60 @@
+"""Compare the fused kernel's sums with NumPy's: on a GPU, or with TRITON_INTERPRET=1 anywhere."""
+
+import dataclasses
+import warnings
+
+import numpy as np
+import torch
+
+from surefoot.engines import tensor_kernel
+from surefoot.engines.arrays import tally_arrays
+from surefoot.engines.tensors import tally_tensors
+from surefoot.keys import Bins, Everything
+from surefoot.metrics import ALL
+from surefoot.predictions import Predictions, tensors
+from surefoot.tallying import ALWAYS, BANDS, DIAGRAM
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    tensor_kernel.has_kernels = lambda device: True
+    tensor_kernel._multiprocessors = lambda device: 1
+
+    every = [*ALWAYS, *BANDS, *DIAGRAM, *(term for metric in ALL.values() for term in metric.terms)]
+    terms = [term for term in dict.fromkeys(every) if isinstance(term.key, Everything | Bins)]
+    rng = np.random.default_rng(0)
+    rows = 9 * 1024 + 77
+    compared = 0
+    for dtype in (np.float64, np.float32):
+        p = rng.beta(2, 0.2, rows).astype(dtype)
+        p[:7] = [1, 0, 0.5, 1 / 3, 2 / 3, 0.6, 1]
+        y, weight = rng.integers(0, 2, rows), rng.integers(0, 3, rows).astype(np.float64)
+        for door, arguments, options in (
+            ("from_correct", (y == 1, p), {}),
+            ("from_correct", (y == 1, p), {"sample_weight": weight}),
+            ("from_probabilities", (y, p), {}),
+        ):
+            arrays = getattr(Predictions, door)(*arguments, **options)
+            there = [torch.tensor(x, device=device) for x in arguments]
+            weights = {name: torch.tensor(x, device=device) for name, x in options.items()}
+            expected = tally_arrays(arrays, terms)
+            found = tally_tensors(getattr(tensors, door)(*there, **weights), terms)
+            assert expected.tables.keys() == found.tables.keys()
+            for key, table in expected.tables.items():
+                for name, sums in table.totals.items():
+                    own = found.tables[key].totals[name].value
+                    np.testing.assert_allclose(own, sums.value, rtol=1e-12, atol=1e-13, err_msg=name)
+            compared += 1
+        scored = tensors.from_probabilities(torch.tensor(y, device=device), torch.tensor(p, device=device))
+        followed = dataclasses.replace(scored, follows_second=True)
+        for name in ("auc", "cw_auc"):
+            np.testing.assert_allclose(ALL[name](followed), ALL[name](Predictions.from_probabilities(y, p)), rtol=1e-12)
+        for name in ("auc", "cw_auc", "cw_average_precision"):
+            here = ALL[name](Predictions.from_probabilities(y, p))
+            np.testing.assert_allclose(ALL[name](scored), here, rtol=1e-12)
+    print(compared, "requests agree")
+
+
+if __name__ == "__main__":
+    main()
