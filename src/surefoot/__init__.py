@@ -97,7 +97,7 @@ _OFFERED = {
     "risk.test": "RiskResult risk_test",
 }
 _HOMES = {name: home for home, names in _OFFERED.items() for name in names.split()}
-_MODULES = ("metrics", "plots", "synthetic")
+_MODULES = ("metrics", "plots", "synthetic", "torchmetrics")
 
 
 def __getattr__(name: str) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -23,6 +23,7 @@ from surefoot.engines.kernels import Part, Shape
 from surefoot.errors import InvalidPredictions
 from surefoot.expressions import evaluate
 from surefoot.keys import (
+    CLASS_SCORE,
     FARTHEST_LOG_ODDS,
     HALF,
     Bins,
@@ -43,6 +44,8 @@ from surefoot.tallies import Label, Sums, Table, Tally, Term, program_of
 
 Result = TypeVar("Result")
 
+#: Counts rows under a score, whatever they weigh.
+_ANY = Term("any by score", lambda row: row.one, CLASS_SCORE)
 #: Rows that are brought together at a time.
 _BLOCK = 1 << 26
 
@@ -167,7 +170,7 @@ def _added(predictions: TensorPredictions, key: Everything | Bins, terms: list[T
     return total
 
 
-def row_values(predictions: TensorPredictions, terms: Sequence[Term], rows: slice, **more: Tensor) -> list[Tensor]:
+def row_values(predictions: TensorPredictions, terms: Sequence[Term], rows: Any, **more: Tensor) -> list[Tensor]:
     """What each of some rows adds to each term."""
     import torch
 
@@ -231,6 +234,15 @@ def _pairs(predictions: TensorPredictions, terms: list[Term]) -> Table:
         parts.append(_table((codes // count << HALF) | codes % count, totals, terms))
     table: Table = reduce(operator.add, parts)
     return table
+
+
+def pair_sums(predictions: TensorPredictions, terms: Sequence[Term], classes: int) -> Tensor:
+    """The sums of terms under each pair of classes, on the device: truths one after the other."""
+    total: Any = 0
+    for rows in _blocks(predictions):
+        code = predictions.codes("truth", rows) * classes + predictions.codes("predicted", rows)
+        total = total + gathered(code, row_values(predictions, terms, rows), classes * classes)
+    return total
 
 
 def _by_code(codes: Tensor, values: Sequence[Tensor]) -> tuple[Any, Any]:
@@ -311,26 +323,12 @@ class TensorScores:
     def in_cells(self) -> Table:
         """The table of all classes, with scores rounded to cells of log-odds."""
         assert self.predictions.labels is not None
-        count = len(self.predictions.labels)
-        steps = score_steps(count)
-        parts = []
-        for label in range(count):
-            sums, seen = self._class_in_cells(label, steps)
-            codes = np.flatnonzero(_on_host(seen))
-            parts.append(_table((np.int64(label) << HALF) | codes, _on_host(sums)[:, codes], self.terms))
-        whole = reduce(operator.add, parts)
-        return Table(whole.codes, whole.totals, steps)
-
-    def _class_in_cells(self, label: int, steps: int) -> tuple[Tensor, Tensor]:
-        """Sums a cell for one class, and which cells hold rows."""
-        import torch
-
-        total: Any = 0
-        for rows in _blocks(self.predictions):
-            cells = score_cells(self.predictions, label, rows, steps)
-            values = [*self.values(label, rows), torch.ones(len(cells), dtype=torch.float64, device=cells.device)]
-            total = total + gathered(cells, values, 2 * FARTHEST_LOG_ODDS * steps)
-        return total[:-1], total[-1] > 0
+        found = _on_host(class_score_sums(self.predictions, [*self.terms, _ANY]))
+        # of all cells those that hold rows
+        classes, cells = np.nonzero(found[-1])
+        codes = (classes.astype(np.int64) << HALF) | cells
+        table: Table = _table(codes, found[:-1, classes, cells], self.terms)
+        return replace(table, steps=score_steps(len(self.predictions.labels)))
 
     def values(self, label: int, rows: slice = slice(None), terms: Sequence[Term] | None = None) -> list[Tensor]:
         """What some rows add to each term, for one class."""
@@ -400,16 +398,36 @@ def _is_last(scores: Tensor) -> Tensor:
     return torch.cat([scores[1:] != scores[:-1], scores.new_ones(1, dtype=torch.bool)])
 
 
-def score_cells(predictions: TensorPredictions, label: int, rows: slice, steps: int) -> Tensor:
-    """The cell of log-odds in which each row's score of a class lies."""
-    farthest = FARTHEST_LOG_ODDS * steps
-    odds = predictions.score_log_odds(label, rows)
-    # shifted to be positive before it is cut, so that cutting is rounding down
-    return (odds * steps + farthest).clamp_(0, 2 * farthest - 1).int()
+def class_score_shape(classes: int) -> tuple[int, int]:
+    """How many classes and cells of log-odds a table of scores has."""
+    return classes, 2 * FARTHEST_LOG_ODDS * score_steps(classes)
 
 
-def _blocks(predictions: TensorPredictions) -> list[slice]:
-    return [slice(start, start + _BLOCK) for start in range(0, len(predictions), _BLOCK)]
+def class_score_sums(predictions: TensorPredictions, terms: Sequence[Term]) -> Tensor:
+    """The sums of terms under each class and cell of its log-odds, on the device."""
+    import torch
+
+    assert predictions.labels is not None
+    classes, cells = class_score_shape(len(predictions.labels))
+    device = predictions.correct.device
+    every = torch.arange(classes, device=device)
+    total: Any = 0
+    for rows in _blocks(predictions, classes):
+        odds = torch.stack([predictions.score_log_odds(label, rows) for label in range(classes)], dim=1)
+        # shifted to be positive before it is cut, so that cutting is rounding down
+        place = (odds * score_steps(classes) + cells // 2).clamp_(0, cells - 1).int() + every.int() * cells
+        positive = (predictions.codes("truth", rows)[:, None] == every).double().view(-1)
+        # every row once for each class
+        index = torch.arange(rows.start, rows.start + len(odds), device=device).repeat_interleave(classes)
+        values = row_values(predictions, terms, index, positive=positive, negative=1 - positive)
+        total = total + gathered(place.view(-1), values, classes * cells)
+    return total.view(len(terms), classes, cells)
+
+
+def _blocks(predictions: TensorPredictions, width: int = 1) -> list[slice]:
+    """Rows that are brought together, each of which counts ``width`` times."""
+    size = max(1, _BLOCK // width)
+    return [slice(start, start + size) for start in range(0, len(predictions), size)]
 
 
 def _on_host(tensor: Tensor) -> Any:

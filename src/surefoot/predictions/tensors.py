@@ -281,7 +281,7 @@ def from_probabilities(
 ) -> TensorPredictions:
     """As :meth:`Predictions.from_probabilities`."""
     check_together(y_true=y_true, probabilities=probabilities, y_pred=y_pred, sample_weight=sample_weight)
-    if labels is None and y_pred is None and floor is None and (found := _in_one_pass(y_true, probabilities)):
+    if labels in (None, (0, 1)) and y_pred is None and floor is None and (found := _in_one_pass(y_true, probabilities)):
         return _made(**found, sample_weight=sample_weight)
     truth, table = as_labels("y_true", y_true), as_numbers("probabilities", probabilities)
     values = table.values

@@ -1,0 +1,234 @@
+"""Metrics for training loops: the values of arrays, and what torchmetrics asks of its own."""
+
+import math
+import pickle
+import warnings
+from functools import partial
+
+import numpy as np
+import pytest
+
+import surefoot as sf
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+torchmetrics = pytest.importorskip("torchmetrics", reason="torchmetrics is not installed")
+
+from surefoot.torchmetrics import (  # noqa: E402
+    CWAUROC,
+    CalibratedSizeRatio,
+    ConfidenceWeightedAccuracy,
+    ConfidenceWeightedConfusionMatrix,
+    RiskProbability,
+)
+
+pytestmark = [pytest.mark.heavy, pytest.mark.filterwarnings("ignore")]
+
+BATCHES, SIZE, CLASSES = 6, 64, 5
+_generator = torch.Generator().manual_seed(1)
+LOGITS = torch.randn(BATCHES, SIZE, CLASSES, generator=_generator, dtype=torch.float64) * 2
+TARGET = torch.randint(0, CLASSES, (BATCHES, SIZE), generator=_generator)
+TARGET = torch.where(torch.rand(BATCHES, SIZE, generator=_generator) < 0.6, LOGITS.argmax(-1), TARGET)
+SECOND = LOGITS[:, :, 0].sigmoid()
+BINARY = (torch.rand(BATCHES, SIZE, generator=_generator) < SECOND).long()
+
+
+def cw_matrix(p):
+    return sf.cw_confusion(p).matrix
+
+
+MANY = {
+    "csr": (CalibratedSizeRatio, sf.csr),
+    "risk": (RiskProbability, sf.p_risk),
+    "cwa": (ConfidenceWeightedAccuracy, sf.cw_accuracy),
+    "matrix": (partial(ConfidenceWeightedConfusionMatrix, CLASSES), cw_matrix),
+    "binned": (partial(CWAUROC, CLASSES), sf.cw_auc),
+    "exact": (partial(CWAUROC, CLASSES, exact=True), sf.cw_auc),
+    "by class": (partial(CWAUROC, CLASSES, None, exact=True), partial(sf.cw_auc, average=None)),
+}
+TWO = {
+    **{name: MANY[name] for name in ("csr", "risk", "cwa")},
+    "matrix": (partial(ConfidenceWeightedConfusionMatrix, 2), cw_matrix),
+    "binned": (CWAUROC, sf.cw_auc),
+    "exact": (partial(CWAUROC, exact=True), sf.cw_auc),
+}
+CASES = {
+    **{f"many {name}": (made, value, LOGITS.softmax(-1), TARGET) for name, (made, value) in MANY.items()},
+    **{f"two {name}": (made, value, SECOND, BINARY) for name, (made, value) in TWO.items()},
+}
+
+
+def expected(value, preds, target):
+    p = sf.Predictions.from_probabilities(
+        target.reshape(-1).numpy(),
+        preds.reshape(-1, *preds.shape[2:]).numpy(),
+        labels=range(CLASSES if preds.ndim == 3 else 2),
+    )
+    return value(p)
+
+
+def assert_value(metric, found, wanted, case):
+    tolerance = metric.bound() if "binned" in case else 0.0
+    assert np.asarray(found) == pytest.approx(np.asarray(wanted), rel=1e-12, abs=tolerance + 1e-12)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_values_are_those_of_arrays(case) -> None:
+    """What torchmetrics' own tester does: forward, compute, pickling in between, reset, hash and state."""
+    made, value, preds, target = CASES[case]
+    metric = pickle.loads(pickle.dumps(made()))
+    assert metric.state_dict() == {}
+    assert isinstance(hash(metric), int)
+    assert str(metric)
+    with pytest.raises(RuntimeError):
+        metric.higher_is_better = True
+    with pytest.raises(RuntimeError):
+        metric.is_differentiable = True
+    for i in range(BATCHES):
+        batch = metric(preds[i], target[i])
+        single = made()
+        single.update(preds[i], target[i])
+        # forward gives the value of the batch
+        assert_value(single, batch, expected(value, preds[[i]], target[[i]]), case)
+        metric = pickle.loads(pickle.dumps(metric))
+    assert_value(metric, metric.compute(), expected(value, preds, target), case)
+    assert metric.update_count == BATCHES
+    clone = metric.clone()
+    metric.reset()
+    assert np.isnan(np.asarray(metric.compute())).all() or "matrix" in case
+    assert_value(clone, clone.compute(), expected(value, preds, target), case)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_states_merge(case) -> None:
+    made, value, preds, target = CASES[case]
+    one, other = made(), made()
+    for i in range(BATCHES):
+        (one if i < 2 else other).update(preds[i], target[i])
+    one.merge_state(other)
+    assert_value(one, one.compute(), expected(value, preds, target), case)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_half_and_float_leave_the_sums_alone(case) -> None:
+    made, value, preds, target = CASES[case]
+    metric = torch.nn.ModuleList([made().half()]).half()[0]
+    for i in range(BATCHES):
+        metric.update(preds[i], target[i])
+    assert_value(metric, metric.compute(), expected(value, preds, target), case)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_checkpoints_restore(case) -> None:
+    made, value, preds, target = CASES[case]
+    metric = made()
+    metric.persistent(True)
+    for i in range(3):
+        metric.update(preds[i], target[i])
+    saved = metric.state_dict()
+    restored = made()
+    restored.persistent(True)
+    restored.load_state_dict(saved)
+    for i in range(3, BATCHES):
+        restored.update(preds[i], target[i])
+    assert_value(restored, restored.compute(), expected(value, preds, target), case)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_logits_are_taken_at_their_word(dtype) -> None:
+    logits = LOGITS.reshape(-1, CLASSES).to(dtype)
+    target = TARGET.reshape(-1)
+    p = sf.Predictions.from_logits(target.numpy(), logits.double().numpy(), labels=range(CLASSES))
+    for made, value in ((CalibratedSizeRatio, sf.csr), (partial(CWAUROC, CLASSES, exact=True), sf.cw_auc)):
+        metric = made(from_logits=True)
+        metric.update(logits, target)
+        assert float(metric.compute()) == pytest.approx(value(p), rel=1e-12)
+    with pytest.raises(sf.InvalidPredictions, match="outside"):
+        CalibratedSizeRatio().update(logits, target)
+
+
+def test_they_work_together() -> None:
+    collection = torchmetrics.MetricCollection(
+        [CalibratedSizeRatio(), RiskProbability(), ConfidenceWeightedAccuracy(), CWAUROC(CLASSES)]
+    )
+    for i in range(BATCHES):
+        collection.update(LOGITS[i].softmax(-1), TARGET[i])
+    found = collection.compute()
+    assert set(found) == {"CalibratedSizeRatio", "RiskProbability", "ConfidenceWeightedAccuracy", "CWAUROC"}
+    assert float(found["CalibratedSizeRatio"]) == pytest.approx(expected(sf.csr, LOGITS.softmax(-1), TARGET))
+
+
+def test_pixels_and_rows_that_do_not_count() -> None:
+    preds = LOGITS.softmax(-1).permute(0, 2, 1).reshape(BATCHES, CLASSES, 8, 8)
+    target = TARGET.reshape(BATCHES, 8, 8).clone()
+    metric = ConfidenceWeightedAccuracy(ignore_index=-1)
+    metric.update(preds, target)
+    assert float(metric.compute()) == pytest.approx(expected(sf.cw_accuracy, LOGITS.softmax(-1), TARGET))
+    masked = torch.where(torch.arange(8) < 4, -1, target)
+    metric.reset()
+    metric.update(preds, masked)
+    kept = (masked != -1).reshape(-1)
+    p = sf.Predictions.from_probabilities(
+        TARGET.reshape(-1)[kept].numpy(), LOGITS.softmax(-1).reshape(-1, CLASSES)[kept].numpy(), labels=range(CLASSES)
+    )
+    assert float(metric.compute()) == pytest.approx(sf.cw_accuracy(p))
+    metric.reset()
+    metric.update(preds, torch.full_like(target, -1))
+    assert math.isnan(metric.compute())
+
+
+@pytest.mark.parametrize(
+    ("made", "preds", "target", "said"),
+    [
+        (CalibratedSizeRatio, [0.5, 1.5], [0, 1], "outside"),
+        (CalibratedSizeRatio, [0.5, math.nan], [0, 1], "nan"),
+        (CalibratedSizeRatio, [0.5, 0.5], [0, 2], r"y_true\[1\] is 2"),
+        (CalibratedSizeRatio, [0.5, 0.5], [0.0, 1.0], "numbers of classes"),
+        (CalibratedSizeRatio, [[[0.5, 0.5]]], [0], "dimensions"),
+        (partial(CWAUROC, 3), [0.5, 0.5], [0, 1], "2 classes"),
+    ],
+)
+def test_bad_batches_are_refused_and_nothing_is_added(made, preds, target, said) -> None:
+    metric = made()
+    with pytest.raises(sf.InvalidPredictions, match=said):
+        metric.update(torch.tensor(preds), torch.tensor(target))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert math.isnan(metric.compute())
+
+
+@pytest.mark.parametrize("case", ["many csr", "many matrix", "two binned"])
+def test_they_draw_themselves(case) -> None:
+    import matplotlib.pyplot as plt
+
+    made, _, preds, target = CASES[case]
+    metric = made()
+    metric.update(preds[0], target[0])
+    figure, axes = metric.plot()
+    assert axes is not None
+    plt.close(figure)
+
+
+def _process(rank: int, address: str, results: str) -> None:
+    torch.distributed.init_process_group("gloo", init_method=address, rank=rank, world_size=2)
+    values = {}
+    for case, (made, _, preds, target) in CASES.items():
+        metric = made(dist_sync_on_step=False)
+        # unequal shares: two batches here, four there
+        for i in range(BATCHES):
+            if (i < 2) == (rank == 0):
+                metric.update(preds[i], target[i])
+        values[case] = np.asarray(metric.compute())
+    if rank == 0:
+        np.savez(results, **{case.replace(" ", "_"): value for case, value in values.items()})
+    torch.distributed.barrier()
+    torch.distributed.destroy_process_group()
+
+
+def test_two_processes_are_one(tmp_path) -> None:
+    address, results = f"file://{tmp_path}/rendezvous", str(tmp_path / "values.npz")
+    torch.multiprocessing.spawn(_process, args=(address, results), nprocs=2)
+    with np.load(results) as values:
+        for case, (made, value, preds, target) in CASES.items():
+            metric = made()
+            metric.update(preds.reshape(-1, *preds.shape[2:]), target.reshape(-1))
+            assert_value(metric, values[case.replace(" ", "_")], expected(value, preds, target), case)
