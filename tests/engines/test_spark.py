@@ -1,13 +1,18 @@
 """The same totals from Spark."""
 
 import os
+import subprocess
 import sys
+from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from test_frames import DOORS, FRAME, assert_same
 
-from surefoot import Predictions, tally
+from surefoot import Predictions, Tally, assess, risk_test, tally
 
 pytestmark = [pytest.mark.heavy, pytest.mark.filterwarnings("ignore")]
 
@@ -44,3 +49,51 @@ def test_slices_of_spark_are_those_of_arrays(spark) -> None:
     arrays = tally(Predictions.from_frame(FRAME, **DOORS["probabilities"]), by=FRAME["group"])
     for value, part in arrays.slices.items():
         assert_same(part, pushed.slices[value])
+
+
+def test_a_cluster_that_loses_a_worker_gives_the_same_totals(tmp_path) -> None:
+    rng = np.random.default_rng(5)
+    rows = 40_000
+    p = rng.dirichlet([1, 1, 0.5], rows)
+    frame = pd.DataFrame(
+        {
+            "y": (p.cumsum(axis=1) < rng.random(rows)[:, None]).sum(axis=1).clip(0, 2),
+            "p_0": p[:, 0],
+            "p_1": p[:, 1],
+            "p_2": p[:, 2],
+            "group": rng.integers(0, 3, rows),
+        }
+    )
+    data = tmp_path / "data"
+    data.mkdir()
+    for i in range(40):
+        frame.iloc[i * rows // 40 : (i + 1) * rows // 40].to_parquet(data / f"part-{i:02}.parquet")
+    script = Path(__file__).with_name("spark_cluster.py")
+    done = subprocess.run(
+        [sys.executable, script, data, tmp_path / "cluster.tally"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "killed a worker" in done.stdout
+    found = Tally.load(tmp_path / "cluster.tally")
+    predictions = Predictions.from_frame(frame, truth="y", probabilities="p_")
+    expected = tally(predictions, by=frame["group"])
+    assert_close(expected, found)
+    for value, part in expected.slices.items():
+        assert_close(part, found.slices[value])
+    # the verdict comes from that state
+    assert assess(found).verdict == assess(predictions).verdict
+    # rows of slightly different doubts share cells, and other rows do than in arrays
+    assert risk_test(found).pvalue == pytest.approx(risk_test(predictions).pvalue, rel=1e-5)
+
+
+def assert_close(one: Tally, other: Tally) -> None:
+    """As for other frames; but cells of doubt are cut by a logarithm there, and by bits here."""
+    kept = {key: table for key, table in one.tables.items() if key != "doubt"}
+    assert_same(replace(one, tables=kept), replace(other, tables={key: other.tables[key] for key in kept}))
+    for name, sums in one.tables["doubt"].totals.items():
+        total = other.tables["doubt"].totals[name].value.sum()
+        assert total == pytest.approx(sums.value.sum(), rel=1e-12), name

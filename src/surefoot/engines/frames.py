@@ -22,7 +22,7 @@ from surefoot.predictions.frames import collected
 from surefoot.predictions.lazy import FramePredictions
 from surefoot.tallies import Floats, Label, Sums, Table, Tally, Term, program_of
 
-_INNER_LOG_ODDS = FARTHEST_LOG_ODDS + 1.0
+INNER_LOG_ODDS = FARTHEST_LOG_ODDS + 1.0
 
 #: Parts that Polars adds up apart.
 _PARTS = 32
@@ -32,7 +32,7 @@ _MOST_CODES = 1 << 16
 
 #: Rows looked at to see whether doubts may be few, and the least that is not lumped with 0.
 _FIRST_ROWS = 100_000
-_SMALLEST = 1e-300
+SMALLEST = 1e-300
 
 
 def tally_frame(predictions: FramePredictions, terms: Iterable[Term], by: str | None = None) -> Tally:
@@ -41,24 +41,27 @@ def tally_frame(predictions: FramePredictions, terms: Iterable[Term], by: str | 
         raise InvalidPredictions(
             "by is a column of values, but these predictions lie in a lazy frame; name one of its."
         )
-    pushed = _Pushed(predictions, by)
+    pushed = _pushed(predictions, by)
     by_key: dict[Key, list[Term]] = {}
     for term in dict.fromkeys(terms):
         by_key.setdefault(term.key, []).append(term)
     parts: dict[Any, dict[str, Table]] = {}
     labels = predictions.labels
+    everything, bins = (
+        {key: group for key, group in by_key.items() if isinstance(key, kind)} for kind in (Everything, Bins)
+    )
     # sums over all rows apart from grouped ones: an engine vectorises them, and together they took longer
-    for kind in (Everything, Bins):
-        of_rows = {key: group for key, group in by_key.items() if isinstance(key, kind)}
-        if of_rows:
-            pushed.add_rows(parts, of_rows)
+    if everything:
+        pushed.add_rows(parts, everything)
     for key, group in by_key.items():
         if isinstance(key, ClassPair):
             labels = pushed.add_pairs(parts, key, group, labels)
         elif isinstance(key, ClassScore):
             pushed.add_scores(parts, key, group)
-        elif isinstance(key, Doubt):
-            pushed.add_doubts(parts, key, group)
+        elif isinstance(key, Doubt) and pushed.add_doubts(parts, key, group, bins):
+            bins = {}
+    if bins:
+        pushed.add_rows(parts, bins)
     speaks_of_classes = any(isinstance(key, ClassPair | ClassScore) for key in by_key)
     tallies = {
         value: Tally(tables, labels if speaks_of_classes else None, 0) for value, tables in sorted(parts.items())
@@ -72,8 +75,21 @@ def tally_frame(predictions: FramePredictions, terms: Iterable[Term], by: str | 
     return Tally(whole.tables, whole.labels, predictions.rounded, counting, by)
 
 
-class _Pushed:
+def _pushed(predictions: FramePredictions, by: str | None) -> Pushed:
+    import narwhals as nw
+
+    if predictions.frame.implementation == nw.Implementation.PYSPARK:
+        from surefoot.engines.spark import PushedToSpark
+
+        return PushedToSpark(predictions, by)
+    return Pushed(predictions, by)
+
+
+class Pushed:
     """The aggregations of one request. Results are kept apart by slice; without slices, under None."""
+
+    #: Whether bins are added up in the aggregation by cells of doubt.
+    adds_bins_to_doubts = False
 
     def __init__(self, predictions: FramePredictions, by: str | None) -> None:
         import narwhals as nw
@@ -87,24 +103,28 @@ class _Pushed:
     def add_rows(self, parts: dict[Any, dict[str, Table]], groups: Mapping[Everything | Bins, list[Term]]) -> None:
         """Several keys in one aggregation, by all their codes together; the table of each is a margin of it."""
         bins = [key for key in groups if isinstance(key, Bins)]
-        # one number for all bins of a row, each a digit of it
-        digits = np.cumprod([1, *(key.size for key in bins)], dtype=object).tolist()
+        digits = digits_of(bins)
         if len(bins) > 1 and digits[-1] > _MOST_CODES:
             for key, terms in groups.items():
                 self.add_rows(parts, {key: terms})
             return
-        number = sum((self._bin(key) * digit for key, digit in zip(bins, digits, strict=False)), start=0)
+        number = self._number(bins)
         rows = self._summed({"sf_bins": number} if bins else {}, [term for terms in groups.values() for term in terms])
         numbers = np.array([row.get("sf_bins", 0) for row in rows], dtype=np.int64)
         for key, terms in groups.items():
             codes = numbers // digits[bins.index(key)] % key.size if isinstance(key, Bins) else numbers * 0
             self._file(parts, key, rows, codes.astype(np.int64), terms)
 
+    def _number(self, bins: Sequence[Bins], more: Any = None) -> Any:
+        """One number for all bins of a row, each a digit of it; ``more`` is the last."""
+        digits = digits_of(bins)
+        number = sum((self._bin(key) * digit for key, digit in zip(bins, digits, strict=False)), start=0)
+        return number if more is None else number + more * digits[-1]
+
     def add_pairs(
         self, parts: dict[Any, dict[str, Table]], key: Key, terms: list[Term], labels: tuple[Label, ...] | None
     ) -> tuple[Label, ...]:
-        nw = self.nw
-        rows = self._summed({"sf_truth": nw.col("sf_truth"), "sf_predicted": nw.col("sf_predicted")}, terms)
+        rows = self._summed({name: self._named(name) for name in ("sf_truth", "sf_predicted")}, terms)
         if labels is not None:
             # the columns are positions in the labels already
             codes = [(row["sf_truth"] << HALF) | row["sf_predicted"] for row in rows]
@@ -117,7 +137,7 @@ class _Pushed:
         return labels
 
     def add_scores(self, parts: dict[Any, dict[str, Table]], key: Key, terms: list[Term]) -> None:
-        predictions, nw = self.predictions, self.nw
+        predictions = self.predictions
         assert predictions.labels is not None
         assert predictions.probabilities is not None
         steps = score_steps(len(predictions.labels))
@@ -125,31 +145,42 @@ class _Pushed:
         for k in range(len(predictions.labels)):
             # of P(second label) alone, the first label's log-odds are those of the second, negated
             name, sign = (f"sf_p{k}", 1) if len(predictions.probabilities) > 1 else ("sf_p1", 1 if k else -1)
-            positive = (nw.col("sf_truth") == k).cast(nw.Float64)
-            found = self._summed({"sf_cell": self._cell(nw.col(name), sign, steps)}, terms, positive=positive)
+            keys = {"sf_cell": self._cell(name, sign, steps)}
+            found = self._summed(keys, terms, positive=self._is_class(k))
             rows += found
             codes += [(k << HALF) | int(row["sf_cell"]) for row in found]
         self._file(parts, key, rows, np.array(codes, dtype=np.int64), terms, steps)
 
-    def add_doubts(self, parts: dict[Any, dict[str, Table]], key: Key, terms: list[Term]) -> None:
-        """By value if the first rows, and then all, hold few; else by cells, and the rows of the outermost by value."""
+    def add_doubts(
+        self, parts: dict[Any, dict[str, Table]], key: Key, terms: list[Term], bins: Mapping[Any, list[Term]]
+    ) -> bool:
+        """By value if the first rows, and then all, hold few; else by cells, and the rows of the outermost by value.
+
+        Tells whether the bins were added up too.
+        """
         if self._has_few_doubts():
             self._file(parts, key, *self._by_doubt(terms), terms)
-            return
+            return False
         cell = self._doubt_cell()
-        rows = self._summed({"sf_cell": cell}, terms, in_parts=False)
-        cells = np.array([row["sf_cell"] for row in rows], dtype=np.int64)
+        together = list(bins) if self.adds_bins_to_doubts else []
+        digits = digits_of(together)
+        every = list(dict.fromkeys([*terms, *(term for own in together for term in bins[own])]))
+        rows = self._summed({"sf_cell": self._number(together, cell)}, every, in_parts=False)
+        numbers = np.array([row["sf_cell"] for row in rows], dtype=np.int64)
+        for own, digit in zip(together, digits, strict=False):
+            self._file(parts, own, rows, numbers // digit % own.size, bins[own])
+        cells = numbers // digits[-1]
         held = np.bincount(cells, [row[ROWS] for row in rows], CELLS)
         # the first and last cells hold rows that claim certainty: by value, and the next ones while they hold few rows
         held[0] = held[-1] = 0
         low, high = (int(np.searchsorted(np.cumsum(held[::step]), FEW, side="right")) for step in (1, -1))
         outer = (cells < max(low, 1)) | (cells > CELLS - 1 - max(high, 1))
         if outer.any():
-            apart = (cell < max(low, 1)) | (cell > CELLS - 1 - max(high, 1))
-            by_value, codes = self._by_doubt(terms, where=apart)
+            by_value, codes = self._by_doubt(terms, where=self._is_outer(cell, max(low, 1), max(high, 1)))
             rows = [*(row for row, out in zip(rows, outer, strict=True) if not out), *by_value]
             cells = np.append(cells[~outer], codes)
         self._file(parts, key, rows, cells, terms)
+        return bool(together)
 
     def _has_few_doubts(self) -> bool:
         nw, frame = self.nw, self.predictions.frame
@@ -157,11 +188,14 @@ class _Pushed:
         return all(len(collected(some.unique().head(FEW + 1))) <= FEW for some in (columns.head(_FIRST_ROWS), columns))
 
     def _by_doubt(self, terms: list[Term], where: Any = None) -> tuple[list[dict[str, Any]], Any]:
-        nw = self.nw
-        keys = {"sf_d": nw.col("sf_doubt"), "sf_c": nw.col("sf_confidence")}
+        keys = {"sf_d": self._named("sf_doubt"), "sf_c": self._named("sf_confidence")}
         rows = self._summed(keys, terms, where=where, in_parts=False)
         doubt, confidence = (np.array([row[name] for row in rows], dtype=np.float64) for name in ("sf_d", "sf_c"))
         return rows, exact_codes(doubt, confidence)
+
+    def _is_outer(self, cell: Any, low: int, high: int) -> Any:
+        """Whether a row lies in one of the first or last cells."""
+        return (cell < low) | (cell > CELLS - 1 - high)
 
     def _doubt_cell(self) -> Any:
         """A cell of the logarithm of the lesser of doubt and confidence, as wide as those of arrays."""
@@ -170,8 +204,8 @@ class _Pushed:
         is_doubt = (doubt <= confidence).cast(nw.Float64)
         lesser = nw.min_horizontal(doubt, confidence)
         # 0, and what is hardly more, in the first
-        steps = (lesser.clip(_SMALLEST, 1.0).log() * (64.0 / math.log(2.0))).floor() + (64.0 * 1023.0)
-        cell = steps * (lesser > _SMALLEST).cast(nw.Float64)
+        steps = (lesser.clip(SMALLEST, 1.0).log() * (64.0 / math.log(2.0))).floor() + (64.0 * 1023.0)
+        cell = steps * (lesser > SMALLEST).cast(nw.Float64)
         for cut in CUTS:
             cell = cell + (lesser >= cut).cast(nw.Float64)
         # counted down from the end for confidences
@@ -184,6 +218,13 @@ class _Pushed:
         return {row["sf_by"] for row in collected(weights.agg(nw.col("w").sum())).rows(named=True) if not row["w"]}
 
     # -- columns -----------------------------------------------------------------------------------------------------
+
+    def _named(self, name: str) -> Any:
+        return self.nw.col(name)
+
+    def _is_class(self, label: int) -> Any:
+        """1 for the rows of a class, 0 for others."""
+        return (self.nw.col("sf_truth") == label).cast(self.nw.Float64)
 
     def _slice_column(self, by: str) -> Any:
         nw, predictions = self.nw, self.predictions
@@ -228,12 +269,14 @@ class _Pushed:
         mended = guess + passed[0].cast(nw.Float64) + passed[1].cast(nw.Float64) - 1.0
         return mended.clip(0.0, float(key.size - 1)).cast(nw.Int64)
 
-    def _cell(self, p: Any, sign: int, steps: int) -> Any:
+    def _cell(self, name: str, sign: int, steps: int) -> Any:
+        """The cell of log-odds of a column of probabilities."""
         nw, farthest = self.nw, FARTHEST_LOG_ODDS * steps
+        p = nw.col(name)
         within = ((p > 0) & (p < 1)).cast(nw.Float64)
         inside = p * within + 0.5 * (1 - within)
         beyond = (p >= 1).cast(nw.Float64) - (p <= 0).cast(nw.Float64)
-        odds = inside.log() - (1 - inside).log() + beyond * _INNER_LOG_ODDS
+        odds = inside.log() - (1 - inside).log() + beyond * INNER_LOG_ODDS
         return (odds * (sign * steps) + float(farthest)).clip(0.0, float(2 * farthest - 1)).floor().cast(nw.Int64)
 
     # -- sums --------------------------------------------------------------------------------------------------------
@@ -312,6 +355,12 @@ class _Pushed:
                 totals[term.name] = _added(places, values, len(found))
             table = DoubtTable(found, totals).bounded() if isinstance(key, Doubt) else Table(found, totals, steps)
             parts.setdefault(value, {})[key.name] = table
+
+
+def digits_of(bins: Sequence[Bins]) -> list[int]:
+    """What each of several bins counts in a number that holds them all, and how many such numbers there are."""
+    digits: list[int] = np.cumprod([1, *(key.size for key in bins)], dtype=object).tolist()
+    return digits
 
 
 def _summed_by_duckdb(relation: Any, keys: list[str], columns: list[str]) -> list[dict[str, Any]]:

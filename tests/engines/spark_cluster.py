@@ -1,0 +1,108 @@
+"""Tally on a standalone Spark cluster of two workers, one of which is killed in the middle of a job.
+
+Usage: python spark_cluster.py FOLDER OUT. Starts master and workers on loopback from the pip package, reads the Parquet
+files of the folder, and saves the tally.
+"""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+COLUMNS = {"truth": "y", "probabilities": "p_"}
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def started(home: Path, folder: Path, *arguments: str) -> subprocess.Popen:
+    environment = {
+        **os.environ,
+        "SPARK_HOME": str(home),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_WORKER_DIR": str(folder),
+        "PYSPARK_PYTHON": sys.executable,
+    }
+    return subprocess.Popen(
+        [home / "bin" / "spark-class", *arguments],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def ended(process: subprocess.Popen) -> None:
+    """Kill a process and the executors it has started."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+    process.wait()
+
+
+def kill_in_the_middle(session, worker, done: threading.Event, killed: threading.Event) -> None:
+    """Wait until a stage is partly done, then kill the worker."""
+    tracker = session.sparkContext.statusTracker()
+    while not done.is_set():
+        for stage in tracker.getActiveStageIds():
+            info = tracker.getStageInfo(stage)
+            if info is not None and info.numTasks > 20 and 2 <= info.numCompletedTasks < info.numTasks - 5:
+                ended(worker)
+                killed.set()
+                return
+        time.sleep(0.005)
+
+
+def main(data: Path, out: Path) -> None:
+    import pyspark
+    from pyspark.sql import SparkSession
+
+    import surefoot as sf
+
+    home, port = Path(pyspark.__file__).parent, free_port()
+    address = f"spark://127.0.0.1:{port}"
+    master = ("org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0")
+    worker = ("org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1", "--cores", "1", "--memory", "1g")
+    worker += ("--webui-port", "0", address)
+    processes = [started(home, out.parent, *master)]
+    try:
+        time.sleep(3)
+        processes += [started(home, out.parent / f"worker{i}", *worker) for i in range(2)]
+        session = (
+            SparkSession.builder.master(address)
+            .config("spark.ui.enabled", "false")
+            .config("spark.driver.host", "127.0.0.1")
+            .config("spark.driver.bindAddress", "127.0.0.1")
+            .config("spark.executor.memory", "512m")
+            .config("spark.sql.shuffle.partitions", "4")
+            .config("spark.sql.files.maxPartitionBytes", "65536")
+            .config("spark.sql.files.openCostInBytes", "65536")
+            .getOrCreate()
+        )
+        session.sparkContext.setLogLevel("OFF")
+        while len(session._jsc.sc().statusTracker().getExecutorInfos()) < 3:
+            time.sleep(0.2)
+        done, killed = threading.Event(), threading.Event()
+        killer = threading.Thread(target=kill_in_the_middle, args=(session, processes[1], done, killed))
+        killer.start()
+        frame = session.read.parquet(str(data))
+        tally = sf.tally(sf.Predictions.from_frame(frame, **COLUMNS), by="group")
+        done.set()
+        killer.join()
+        tally.save(out)
+        print("killed a worker" if killed.is_set() else "nothing was killed")
+    finally:
+        for process in reversed(processes):
+            ended(process)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
