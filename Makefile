@@ -24,10 +24,11 @@ demo: .venv/.base
 test: check
 	$(BIN)/python -m pytest -m 'not heavy'
 
-# what needs more than Python: Java for Spark; and the packages that values are compared with
+# what needs more than Python: Java for Spark, torch (Triton's interpreter runs the GPU's kernels anywhere), a browser;
+# and the packages that values are compared with
 test-heavy: .venv/.ready
 	$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/pip install --quiet --disable-pip-version-check '$(TORCH)'
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[spark,conformance,browser]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[torch,spark,conformance,browser]' triton
 	$(BIN)/python -m pytest -m heavy
 
 check: .venv/.ready

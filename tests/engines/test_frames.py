@@ -1,5 +1,7 @@
 """Every additive metric, on every dataframe: the totals are those of arrays."""
 
+import tracemalloc
+
 import dask.dataframe as dd
 import duckdb
 import narwhals as nw
@@ -177,3 +179,31 @@ def test_batches_add_up_in_constant_state() -> None:
         sf.tally_batches(bad.to_batches(max_chunksize=ROWS // 2 + 1), **DOORS["labels"])
     with pytest.raises(InvalidPredictions, match="no rows"):
         sf.tally_batches([])
+
+
+def test_batches_of_any_number_take_the_memory_of_one() -> None:
+    def batches(count: int):
+        rng = np.random.default_rng(0)
+        for _ in range(count):
+            c = rng.uniform(0.5, 1, 5_000)
+            yield pa.record_batch({"correct": rng.random(5_000) < c, "confidence": c})
+
+    def most(count: int) -> int:
+        tracemalloc.start()
+        try:
+            sf.tally_batches(batches(count), correct="correct", confidence="confidence")
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    most(2)
+    few, many = most(10), most(100)
+    assert many < 1.5 * few
+
+
+def test_streams_of_other_engines_are_batches() -> None:
+    expected = tally(Predictions.from_frame(FRAME, **DOORS["labels"]))
+    stream = duckdb.sql("select * from FRAME").to_arrow_reader(100)
+    assert_same(expected, sf.tally_batches(stream, **DOORS["labels"]))
+    frames = pl.from_pandas(FRAME).iter_slices(100)
+    assert_same(expected, sf.tally_batches(frames, **DOORS["labels"]))

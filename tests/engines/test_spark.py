@@ -1,6 +1,7 @@
 """The same totals from Spark."""
 
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,6 +15,9 @@ from test_frames import DOORS, FRAME, assert_same
 
 from surefoot import Predictions, Tally, assess, risk_test, tally
 
+pytest.importorskip("pyspark", reason="PySpark is not installed")
+if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+    pytest.skip("Spark needs Java", allow_module_level=True)
 pytestmark = [pytest.mark.heavy, pytest.mark.filterwarnings("ignore")]
 
 

@@ -1,0 +1,23 @@
+"""Where everything is installed, no suite may be skipped for want of a package."""
+
+import os
+import shutil
+from importlib.util import find_spec
+
+import pytest
+
+pytestmark = pytest.mark.heavy
+
+
+@pytest.mark.skipif(not os.environ.get("CI"), reason="a matter of continuous integration")
+@pytest.mark.parametrize(
+    "package", ["torch", "torchmetrics", "triton", "pyspark", "distributed", "mapie", "netcal", "relplot", "selenium"]
+)
+def test_a_package_is_there(package: str) -> None:
+    assert find_spec(package) is not None
+
+
+@pytest.mark.skipif(not os.environ.get("CI"), reason="a matter of continuous integration")
+@pytest.mark.parametrize("program", ["java", "chromium", "chromedriver", "pdftotext"])
+def test_a_program_is_there(program: str) -> None:
+    assert shutil.which(program)
