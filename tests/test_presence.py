@@ -11,7 +11,20 @@ pytestmark = pytest.mark.heavy
 
 @pytest.mark.skipif(not os.environ.get("CI"), reason="a matter of continuous integration")
 @pytest.mark.parametrize(
-    "package", ["torch", "torchmetrics", "triton", "pyspark", "distributed", "mapie", "netcal", "relplot", "selenium"]
+    "package",
+    [
+        "torch",
+        "torchmetrics",
+        "triton",
+        "pyspark",
+        "distributed",
+        "mapie",
+        "netcal",
+        "relplot",
+        "selenium",
+        "betacal",
+        "venn_abers",
+    ],
 )
 def test_a_package_is_there(package: str) -> None:
     assert find_spec(package) is not None

@@ -4,11 +4,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from surefoot import metrics, plots, synthetic
+    from surefoot import calibrators, metrics, plots, synthetic
     from surefoot.assessment import Assessment, assess, assess_estimator
     from surefoot.comparison import Comparison, compare
     from surefoot.errors import (
+        CertaintyWarning,
         FewMistakesWarning,
+        InvalidCalibrator,
         InvalidMonitor,
         InvalidPredictions,
         InvalidTally,
@@ -61,7 +63,7 @@ __version__ = "0.1.0"
 #: What each module offers to users. It is loaded when first used: `import surefoot` takes no time.
 _OFFERED = {
     "errors": (
-        "FewMistakesWarning InvalidMonitor InvalidPredictions InvalidTally "
+        "CertaintyWarning FewMistakesWarning InvalidCalibrator InvalidMonitor InvalidPredictions InvalidTally "
         "MetricUnavailable MissingPackage RoundedConfidenceWarning UndefinedMetricWarning"
     ),
     "files.reading": "load",
@@ -97,7 +99,7 @@ _OFFERED = {
     "risk.test": "RiskResult risk_test",
 }
 _HOMES = {name: home for home, names in _OFFERED.items() for name in names.split()}
-_MODULES = ("metrics", "plots", "synthetic", "torchmetrics")
+_MODULES = ("calibrators", "metrics", "plots", "synthetic", "torchmetrics")
 
 
 def __getattr__(name: str) -> Any:

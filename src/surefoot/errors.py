@@ -13,6 +13,10 @@ class InvalidMonitor(ValueError):
     """A saved monitor that cannot be used, and why."""
 
 
+class InvalidCalibrator(ValueError):
+    """A calibrator that is not fitted, or a saved one that cannot be used, and why."""
+
+
 class MetricUnavailable(ValueError):
     """A metric was asked of data that do not hold what it needs."""
 
@@ -27,6 +31,10 @@ class UndefinedMetricWarning(UserWarning):
 
 class FewMistakesWarning(UserWarning):
     """Too few mistakes, rows of a class or groups for an interval to hold its level."""
+
+
+class CertaintyWarning(UserWarning):
+    """A calibrator says exactly 0 or 1, which no number of rows can show."""
 
 
 class RoundedConfidenceWarning(UserWarning):

@@ -1,0 +1,281 @@
+"""What calibrators share: how probabilities come in, what a map is fitted to, and how fitted ones are kept.
+
+A map turns the stated probability of an event into a better one. Of the top label the event is that the prediction is
+wrong, and what is stated is the doubt; the decision stays, and what is left goes to the other classes in the shares
+they had. One against the rest, the event is that a row is of a class, and rows are brought back to 1 afterwards.
+"""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass
+from os import PathLike
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from surefoot import documents
+from surefoot.errors import InvalidCalibrator, InvalidPredictions
+from surefoot.predictions import Predictions
+from surefoot.predictions.labels import Label
+
+Floats = npt.NDArray[np.float64]
+SCHEMA = 1
+
+
+class Events(NamedTuple):
+    """A question with the answer yes or no for each row: how likely yes was said to be, and what it was."""
+
+    probability: Floats
+    log_odds: Floats
+    happened: npt.NDArray[np.bool_]
+    weight: Floats
+
+    def equally_weighted(self, who: str) -> Events:
+        """The rows that count, where a guarantee needs each to count once."""
+        counting = self.weight > 0
+        if not (self.weight[counting] == self.weight[counting][:1]).all():
+            raise InvalidPredictions(f"{who} counts rows, and unequal weights have no meaning for it.")
+        probability, log_odds, happened, weight = self
+        return Events(probability[counting], log_odds[counting], happened[counting], weight[counting])
+
+
+@dataclass(frozen=True)
+class Map(ABC):
+    """A fitted map: from stated probabilities and their log-odds to those of the event and of its opposite."""
+
+    @abstractmethod
+    def __call__(self, probability: Floats, log_odds: Floats) -> tuple[Floats, Floats]: ...
+
+
+class Calibrator(ABC):
+    """Fitted to probabilities and true labels of rows that the model has not seen, it corrects those of others.
+
+    ``from_logits`` says that logits are given instead of probabilities; it is never guessed.
+    """
+
+    #: What is guaranteed, in a sentence to quote, and what it costs.
+    guarantee: ClassVar[str]
+    cost: ClassVar[str]
+    #: Its kind of map, by which a saved one is read.
+    _map: ClassVar[type[Map]]
+
+    from_logits: bool
+    top_label: bool
+    classes_: npt.NDArray[Any]
+    maps_: tuple[Map, ...]
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether mistakes on fresh rows are guaranteed not to carry too much confidence, on average or surely."""
+        return False
+
+    @property
+    def is_of_top_label(self) -> bool:
+        """Whether it corrects the confidence of the decision, or that of each class."""
+        return self.top_label
+
+    @abstractmethod
+    def _fitted(self, events: Events) -> Map: ...
+
+    def fit(self, probabilities: Any, y: Any, sample_weight: Any = None, *, labels: Any = None) -> Any:
+        """Fit to probabilities (P(second label), or a column a class) and true labels. Returns itself."""
+        rows = self._predictions(y, probabilities, sample_weight, labels)
+        assert rows.labels is not None
+        self.classes_ = np.array(rows.labels)
+        self.maps_ = tuple(self._fitted(events) for events in self._questions(rows))
+        return self
+
+    def predict_proba(self, probabilities: Any) -> Floats:
+        """Corrected probabilities, a column for each of ``classes_``.
+
+        Of the top label the raw model's decision stays: keep it where these are assessed (``y_pred=``), or use
+        :meth:`predictions`.
+        """
+        rows = self._unlabelled(probabilities)
+        if self.is_of_top_label:
+            return self._top_label(rows)
+        assert rows.labels is not None
+        count = len(rows.labels)
+        if count == 2:
+            second, first = self.maps_[0](*_stated(rows, 1))
+            return np.stack([first, second], axis=1)
+        table = np.stack([own(*_stated(rows, k))[0] for k, own in enumerate(self.maps_)], axis=1)
+        total = table.sum(axis=1, keepdims=True)
+        # all classes ruled out: nothing is known
+        shares: Floats = np.divide(table, total, out=np.full_like(table, 1 / count), where=total > 0)
+        return shares
+
+    def predictions(self, y: Any, probabilities: Any, sample_weight: Any = None) -> Predictions:
+        """The corrected probabilities with the raw model's decision, ready to be assessed."""
+        raw = self._predictions(y, probabilities, sample_weight, self._labels())
+        table = self.predict_proba(probabilities)
+        return Predictions.from_probabilities(
+            y, table, labels=self._labels(), y_pred=raw.predicted, sample_weight=sample_weight
+        )
+
+    # -- how rows come in ----------------------------------------------------------------------------------------------
+
+    def _labels(self) -> list[Label]:
+        if not hasattr(self, "classes_"):
+            raise InvalidCalibrator(f"this {type(self).__name__} is not fitted yet: call fit(probabilities, y) first.")
+        labels: list[Label] = self.classes_.tolist()
+        return labels
+
+    def _predictions(self, y: Any, probabilities: Any, sample_weight: Any, labels: Any) -> Predictions:
+        door = Predictions.from_logits if self.from_logits else Predictions.from_probabilities
+        return door(y, probabilities, labels=labels, sample_weight=sample_weight)
+
+    def _unlabelled(self, probabilities: Any) -> Predictions:
+        labels = self._labels()
+        rows = len(probabilities) if hasattr(probabilities, "__len__") else 0
+        # the truth is not looked at
+        return self._predictions([labels[0]] * rows, probabilities, None, labels)
+
+    def _questions(self, rows: Predictions) -> list[Events]:
+        if self.is_of_top_label:
+            return [Events(*_doubted(rows), rows.wrong, rows.weight)]
+        assert rows.labels is not None
+        classes = range(1, 2) if len(rows.labels) == 2 else range(len(rows.labels))
+        return [Events(*_stated(rows, k), rows.is_truly(k), rows.weight) for k in classes]
+
+    def _top_label(self, rows: Predictions) -> Floats:
+        doubt, confidence = self.maps_[0](*_doubted(rows))
+        assert rows.probabilities is not None
+        table = rows.probabilities.astype(np.float64)
+        if table.ndim == 1:
+            table = np.stack([1 - table, table], axis=1)
+        chosen = rows.predicted_codes(slice(None))
+        at = np.arange(len(table))
+        table[at, chosen] = 0
+        others = table.sum(axis=1, keepdims=True)
+        even = np.full_like(table, 1 / (table.shape[1] - 1))
+        even[at, chosen] = 0
+        shares = np.where(others > 0, table / np.where(others > 0, others, 1), even)
+        table = shares * doubt[:, None]
+        table[at, chosen] = confidence
+        return table
+
+    # -- scikit-learn's manner -----------------------------------------------------------------------------------------
+
+    @classmethod
+    def _parameters(cls) -> list[str]:
+        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters it was made with."""
+        return {name: getattr(self, name) for name in self._parameters()}
+
+    def set_params(self, **parameters: Any) -> Any:
+        """Change parameters; it is to be fitted anew then."""
+        type(self)(**{**self.get_params(), **parameters})  # refuses what it does not know
+        for name, value in parameters.items():
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.get_params().items())})"
+
+    # -- keeping it ----------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write it as a small JSON file: whole, or not at all."""
+        body = {
+            "method": type(self).__name__,
+            "parameters": self.get_params(),
+            "classes": self._labels(),
+            "maps": [
+                {
+                    name: value.tolist() if isinstance(value, np.ndarray) else value
+                    for name, value in asdict(own).items()
+                }
+                for own in self.maps_
+            ],
+        }
+        documents.write(path, "calibrator", SCHEMA, body)
+
+
+def load(path: str | PathLike[str]) -> Calibrator:
+    """Read a calibrator that :meth:`Calibrator.save` wrote; a damaged, foreign or newer file is refused."""
+    return documents.read(path, "calibrator", SCHEMA, _unpacked, InvalidCalibrator)
+
+
+def _unpacked(body: dict[str, Any]) -> Calibrator:
+    from surefoot import calibrators
+
+    kind = calibrators.METHODS.get(body["method"])
+    if kind is None:
+        raise ValueError(f"there is no calibrator {body['method']!r}")
+    found: Calibrator = kind(**body["parameters"])
+    found.classes_ = np.array(body["classes"])
+    found.maps_ = tuple(
+        kind._map(
+            **{
+                name: np.array(value, dtype=np.float64) if isinstance(value, list) else value
+                for name, value in own.items()
+            }
+        )
+        for own in body["maps"]
+    )
+    return found
+
+
+def _stated(rows: Predictions, label: int) -> tuple[Floats, Floats]:
+    """The probability of a class and its log-odds."""
+    assert rows.probabilities is not None
+    table = rows.probabilities
+    p = table if table.ndim == 1 else table[:, label]
+    p = p.astype(np.float64)
+    return 1 - p if table.ndim == 1 and label == 0 else p, rows.score_log_odds(label, slice(None))
+
+
+def _doubted(rows: Predictions) -> tuple[Floats, Floats]:
+    """The doubt and its log-odds."""
+    with np.errstate(divide="ignore"):
+        return rows.doubt, np.log(rows.doubt) - np.log(rows.confidence_of(slice(None)))
+
+
+def expit(x: Floats) -> Floats:
+    """1/(1 + exp(-x)), accurate at both ends."""
+    small = np.exp(-np.abs(x))
+    result: Floats = np.where(x >= 0, 1.0, small) / (1 + small)
+    return result
+
+
+def logistic_fit(
+    features: Floats, target: Floats, weight: Floats, start: Floats, *, ridge: float = 0.0, fixed: tuple[int, ...] = ()
+) -> Floats:
+    """Coefficients that minimise the weighted log-loss of expit(features @ coefficients), by Newton's method.
+
+    ``ridge`` is a penalty on squares of all but the last, the intercept; coefficients that are ``fixed`` stay.
+    """
+    free = [i for i in range(features.shape[1]) if i not in fixed]
+    x, coefficients = features[:, free], start.copy()
+    penalty = np.full(len(free), ridge)
+    if features.shape[1] - 1 in free:
+        penalty[-1] = 0.0
+
+    def loss(values: Floats) -> float:
+        z = features @ values
+        return float(weight @ (np.logaddexp(0, z) - target * z) + (penalty * values[free] ** 2).sum() / 2)
+
+    here = loss(coefficients)
+    for _ in range(100):
+        p = expit(features @ coefficients)
+        slope = x.T @ (weight * (p - target)) + penalty * coefficients[free]
+        curve = (x * (weight * p * (1 - p))[:, None]).T @ x + np.diag(penalty)
+        step = np.linalg.lstsq(curve, slope, rcond=None)[0]
+        share = 1.0
+        while True:
+            there = coefficients.copy()
+            there[free] -= share * step
+            value = loss(there)
+            if value <= here or share < 1e-10:
+                break
+            share /= 2
+        gained, here, coefficients = here - value, min(here, value), there if value <= here else coefficients
+        if gained <= 1e-15 * max(1.0, abs(here)) or np.abs(share * step).max(initial=0.0) < 1e-14:
+            break
+    return coefficients

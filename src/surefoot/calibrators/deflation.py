@@ -1,0 +1,132 @@
+"""Deflation: every confidence times one number below 1."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from surefoot.arguments import check_share
+from surefoot.calibrators.calibrator import Calibrator, Events, Floats, Map
+from surefoot.roots import root
+
+Kind = Literal["safe", "maximum_likelihood", "pac"]
+_KINDS = ("safe", "maximum_likelihood", "pac")
+#: Shortfalls that are tried, from the least to all.
+SHORTFALLS = np.append(0.0, np.geomspace(1e-12, 1.0, 2048))
+#: Shares of the largest bet, over which wealth is averaged.
+_BETS = 2.0 ** -np.arange(14)
+
+
+@dataclass(frozen=True)
+class Shortfalls(Map):
+    """From which doubt on, the share of confidence that is taken away."""
+
+    start: Floats
+    shortfall: Floats
+
+    def __call__(self, probability: Floats, log_odds: Floats) -> tuple[Floats, Floats]:
+        lost = self.shortfall[np.searchsorted(self.start, probability, side="right") - 1]
+        confidence = (1 - probability) * (1 - lost)
+        return probability + lost * (1 - probability), confidence
+
+
+class Deflation(Calibrator):
+    r"""Confidence times :math:`1 - \lambda`, the shortfall that CSR speaks of.
+
+    - ``"safe"``: for each row the least :math:`\lambda` with which the calibration rows and this row, taken for a
+      mistake, have a CSR of at most 1.
+    - ``"maximum_likelihood"``: the one that brings the CSR of the calibration rows to 1.
+    - ``"pac"``: the least for which a bet against "the mean surprise is 1 or more" wins 1/``alpha``, it and all larger.
+
+    Of the top label; decisions stay.
+
+    Examples
+    --------
+    >>> model = Deflation("maximum_likelihood").fit([0.9] * 10, [1] * 8 + [0] * 2)
+    >>> model.predict_proba([0.9])[:, 1].round(6).tolist()
+    [0.8]
+    """
+
+    guarantee = (
+        "Safe: on fresh exchangeable rows the mean CSR is at most 1. PAC: with probability 1 - alpha over the "
+        "calibration rows, the expected CSR of fresh rows is at most 1. Maximum likelihood: none."
+    )
+    cost = "One parameter: what it takes from sure rows it takes from all. PAC asks for more, the fewer the rows."
+    _map = Shortfalls
+    top_label = True
+
+    def __init__(self, kind: Kind = "safe", *, alpha: float = 0.1, from_logits: bool = False) -> None:
+        if kind not in _KINDS:
+            raise ValueError(f"kind is {kind!r}; it should be 'safe', 'maximum_likelihood' or 'pac'.")
+        check_share("alpha", alpha, "0.1")
+        self.kind, self.alpha, self.from_logits = kind, alpha, from_logits
+
+    @property
+    def is_safe(self) -> bool:
+        return self.kind != "maximum_likelihood"
+
+    def _fitted(self, events: Events) -> Shortfalls:
+        events = events.equally_weighted("Deflation")
+        wrong, times = np.unique(events.probability[events.happened], return_counts=True)
+        count = times.astype(np.float64)
+        rows = len(events.probability)
+        if self.kind == "safe":
+            return safe_shortfalls(wrong, count, rows)
+        lost = (
+            most_likely(wrong, count, rows)
+            if self.kind == "maximum_likelihood"
+            else surely(wrong, count, rows, self.alpha)
+        )
+        return Shortfalls(np.zeros(1), np.array([lost]))
+
+
+def surprise(wrong: Floats, count: Floats, shortfall: float) -> float:
+    """What the mistakes come to when every confidence is deflated."""
+    with np.errstate(divide="ignore"):
+        return float((count / (wrong + shortfall * (1 - wrong))).sum())
+
+
+def most_likely(wrong: Floats, count: Floats, rows: float) -> float:
+    """The shortfall that brings the CSR to 1; none if it is not above."""
+    if surprise(wrong, count, 0.0) <= rows:
+        return 0.0
+    if surprise(wrong, count, 1.0) >= rows:
+        return 1.0
+    log = root(lambda x: surprise(wrong, count, math.exp(x)) - rows, math.log(1e-300), 0.0, 1e-12)
+    # on the side where the CSR is not above 1
+    lost = min(1.0, math.exp(log))
+    while surprise(wrong, count, lost) > rows and lost < 1:
+        lost = min(1.0, lost * (1 + 1e-12))
+    return lost
+
+
+def safe_shortfalls(wrong: Floats, count: Floats, rows: int) -> Shortfalls:
+    """For each doubt the least shortfall on a grid with which one more mistake at it keeps the CSR at most 1."""
+    # with a shortfall, the doubts from which on another mistake has room
+    room = rows + 1 - np.array([surprise(wrong, count, lost) for lost in SHORTFALLS])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        least = np.where(room > 0, (1 / room - SHORTFALLS) / (1 - SHORTFALLS), np.inf)
+    least[-1] = 0.0  # all confidence taken: a mistake weighs 1, and there is room for one a row
+    least = np.maximum.accumulate(np.maximum(least, 0.0)[::-1])[::-1]
+    # rising doubts, falling shortfalls; the last of equals is the least shortfall
+    start, shortfall = least[::-1], SHORTFALLS[::-1]
+    kept = np.append(start[1:] != start[:-1], True) & (start <= 1)
+    return Shortfalls(start[kept], shortfall[kept])
+
+
+def surely(wrong: Floats, count: Floats, rows: int, alpha: float) -> float:
+    """The least shortfall of which, and of all larger ones, a bet shows that the mean surprise is below 1."""
+    right = rows - int(count.sum())
+    kept = 1.0
+    for lost in np.geomspace(0.999, 1e-9, 600).tolist():
+        most = 1 / lost
+        bets = _BETS * (0.999 / (most - 1))
+        seen = 1 / (wrong + lost * (1 - wrong))
+        wealth = right * np.log1p(bets) + np.log1p(bets[:, None] * (1 - seen)) @ count
+        if np.logaddexp.reduce(wealth) - math.log(len(bets)) < math.log(1 / alpha):
+            break
+        kept = lost
+    return kept

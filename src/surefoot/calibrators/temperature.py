@@ -1,0 +1,90 @@
+"""Temperature: one number by which all logits are divided."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from surefoot.calibrators.calibrator import Calibrator, Events, Floats, Map
+from surefoot.predictions import Predictions
+from surefoot.roots import root
+
+_LOWEST, _HIGHEST = 1e-3, 1e3
+_FLOOR = -745.0
+
+
+@dataclass(frozen=True)
+class Sharpness(Map):
+    """The inverse of the temperature."""
+
+    inverse: float
+
+    def __call__(self, probability: Floats, log_odds: Floats) -> tuple[Floats, Floats]:
+        raise NotImplementedError("a temperature is of whole rows")
+
+
+class Temperature(Calibrator):
+    r"""Logits (or logarithms of probabilities) divided by a temperature, the one of least log-loss.
+
+    .. math:: p'_k \propto e^{z_k / T}
+
+    The order of classes stays, and so does the decision.
+
+    Examples
+    --------
+    >>> model = Temperature().fit([0.9, 0.9, 0.9, 0.9], [1, 1, 1, 0])
+    >>> model.predict_proba([0.9])[:, 1].round(4).tolist()
+    [0.75]
+    """
+
+    guarantee = "None: it has no floor, and with few rows it may sharpen confidences that are already too high."
+    cost = "One parameter; wrong where classes or regions need different corrections."
+    _map = Sharpness
+    top_label = False
+
+    def __init__(self, *, from_logits: bool = False) -> None:
+        self.from_logits = from_logits
+
+    def _fitted(self, events: Events) -> Sharpness:
+        raise NotImplementedError("a temperature is of whole rows")
+
+    def fit(self, probabilities: Any, y: Any, sample_weight: Any = None, *, labels: Any = None) -> Any:
+        rows = self._predictions(y, probabilities, sample_weight, labels)
+        assert rows.labels is not None
+        self.classes_ = np.array(rows.labels)
+        z = _logits(rows)
+        own = z[np.arange(len(z)), rows.truth_codes(slice(None))]
+
+        def slope(inverse: float) -> float:
+            """Of the log-loss, which is convex: the mean logit less that of the truth."""
+            return float(rows.weight @ ((_shares(z * inverse) * z).sum(axis=1) - own))
+
+        if slope(_HIGHEST) <= 0:
+            best = _HIGHEST
+        elif slope(_LOWEST) >= 0:
+            best = _LOWEST
+        else:
+            best = root(slope, _LOWEST, _HIGHEST, 1e-12)
+        self.maps_ = (Sharpness(best),)
+        return self
+
+    def predict_proba(self, probabilities: Any) -> Floats:
+        (sharpness,) = self.maps_ if hasattr(self, "maps_") else (Sharpness(1.0),)
+        assert isinstance(sharpness, Sharpness)
+        return _shares(_logits(self._unlabelled(probabilities)) * sharpness.inverse)
+
+
+def _logits(rows: Predictions) -> Floats:
+    """Logarithms of the probabilities of all classes, from the log-odds where these are known."""
+    assert rows.labels is not None
+    odds = np.stack([rows.score_log_odds(k, slice(None)) for k in range(len(rows.labels))], axis=1)
+    logarithm: Floats = np.maximum(-np.logaddexp(0, -odds), _FLOOR)
+    return logarithm
+
+
+def _shares(z: Floats) -> Floats:
+    e = np.exp(z - z.max(axis=1, keepdims=True))
+    shares: Floats = e / e.sum(axis=1, keepdims=True)
+    return shares
