@@ -157,6 +157,30 @@ def test_they_work_together() -> None:
     assert float(found["CalibratedSizeRatio"]) == pytest.approx(expected(sf.csr, LOGITS.softmax(-1), TARGET))
 
 
+def test_a_collection_keeps_apart_what_reads_batches_differently() -> None:
+    collection = torchmetrics.MetricCollection(
+        {"all": ConfidenceWeightedAccuracy(), "some": ConfidenceWeightedAccuracy(ignore_index=0)}
+    )
+    collection.update(torch.tensor([0.9, 0.8]), torch.tensor([1, 1]))
+    collection.update(torch.tensor([0.9, 0.8]), torch.tensor([0, 0]))
+    assert {name: float(value) for name, value in collection.compute().items()} == {"all": 0.5, "some": 1.0}
+
+
+def test_what_is_beside_the_value_is_of_all_processes_too() -> None:
+    together = {"dist_sync_fn": lambda x, group=None: [x, x], "distributed_available_fn": lambda: True}
+    metric = ConfidenceWeightedConfusionMatrix(2, **together)
+    metric.update(torch.tensor([0.9, 0.2, 0.75, 0.6]), torch.tensor([1, 0, 0, 1]))
+    assert metric.confusion().matrix == pytest.approx(np.asarray(metric.compute()))
+
+
+def test_buffers_may_be_used_again() -> None:
+    preds, target = torch.tensor([0.1, 0.4, 0.35, 0.8]), torch.tensor([0, 0, 1, 1])
+    metric = CWAUROC(exact=True)
+    metric.update(preds, target)
+    preds.zero_()
+    assert float(metric.compute()) == pytest.approx(1.785 / 2.175, rel=1e-6)
+
+
 def test_pixels_and_rows_that_do_not_count() -> None:
     preds = LOGITS.softmax(-1).permute(0, 2, 1).reshape(BATCHES, CLASSES, 8, 8)
     target = TARGET.reshape(BATCHES, 8, 8).clone()
@@ -183,7 +207,10 @@ def test_pixels_and_rows_that_do_not_count() -> None:
         (CalibratedSizeRatio, [0.5, math.nan], [0, 1], "nan"),
         (CalibratedSizeRatio, [0.5, 0.5], [0, 2], r"y_true\[1\] is 2"),
         (CalibratedSizeRatio, [0.5, 0.5], [0.0, 1.0], "numbers of classes"),
-        (CalibratedSizeRatio, [[[0.5, 0.5]]], [0], "dimensions"),
+        (CalibratedSizeRatio, [[[0.5, 0.5]]], [0], "shape"),
+        (CalibratedSizeRatio, [[0.5, 0.5, 0.1]], [[0], [1], [1]], "shape"),
+        (CalibratedSizeRatio, [], [1], "shape"),
+        (CalibratedSizeRatio, [0.5, 0.5], 1, "shape"),
         (partial(CWAUROC, 3), [0.5, 0.5], [0, 1], "2 classes"),
     ],
 )

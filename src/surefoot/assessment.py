@@ -15,7 +15,7 @@ import numpy as np
 
 from surefoot.arguments import check_share
 from surefoot.bins import Bin, near_certainty, reliability
-from surefoot.engines.anywhere import stays
+from surefoot.engines.anywhere import is_on_device, on_host, stays
 from surefoot.engines.arrays import tally_arrays
 from surefoot.errors import InvalidPredictions, MetricUnavailable
 from surefoot.metric import Metric, Noted
@@ -246,6 +246,10 @@ def assess(
             raise InvalidPredictions("a tally already holds all there is; give it alone.")
         return _assess_tally(x, level, by)
     predictions = _as_predictions(x, probabilities, columns)
+    if is_on_device(predictions) and not predictions.has_equal_weights:  # type: ignore[union-attr]
+        # the exact law of unequal weights is made of rows
+        predictions = on_host(predictions)
+        by = by.cpu() if hasattr(by, "cpu") else by
     if not isinstance(predictions, Predictions):
         return _assess_tally(tally(predictions, by=by), level, None)
     name = None if by is None else by if isinstance(by, str) else _called(by)

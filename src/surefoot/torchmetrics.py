@@ -58,39 +58,53 @@ class _Holder(torchmetrics.Metric):
 
     def __init__(self, *, from_logits: bool = False, ignore_index: int | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        if ignore_index is not None:
+            check_whole("ignore_index", ignore_index, -(2**53))
         self.from_logits = from_logits
         self.ignore_index = ignore_index
+        # a collection takes metrics whose states are equal for one: these are not, if they read batches differently
+        options = [float(from_logits), float(ignore_index is not None), float(ignore_index or 0)]
+        self.add_state("options", torch.tensor(options, dtype=torch.float64), dist_reduce_fx="max")
 
     def _predictions(self, preds: Any, target: Any, classes: int | None = None) -> TensorPredictions | None:
         """The rows of a batch, checked; None if none of them counts."""
         preds, target = self._rows(preds, target)
-        if not len(target):
-            return None
         found = 2 if preds.ndim == 1 else preds.shape[1]
         if classes is not None and found != classes:
             raise InvalidPredictions(f"preds are for {found} classes, but this metric was made for {classes}.")
+        if not len(target):
+            return None
         door = tensors.from_logits if self.from_logits else tensors.from_probabilities
-        return door(target.long(), preds, labels=tuple(range(found)))
+        return door(target, preds, labels=tuple(range(found)))
 
     def _rows(self, preds: Any, target: Any) -> tuple[Any, Any]:
         if not isinstance(preds, torch.Tensor) or not isinstance(target, torch.Tensor):
             raise InvalidPredictions("preds and target should be tensors.")
-        if target.dtype.is_floating_point:
+        if target.dtype.is_floating_point or target.dtype.is_complex:
             raise InvalidPredictions(f"target is of type {target.dtype}; it should hold the numbers of classes.")
-        if preds.ndim == target.ndim + 1:
-            preds = preds.movedim(1, -1).reshape(-1, preds.shape[1])
-        elif preds.ndim == target.ndim:
+        if preds.shape == target.shape and target.ndim:
             preds = preds.reshape(-1)
+        elif target.ndim and preds.ndim == target.ndim + 1 and preds[:, 0].shape == target.shape:
+            preds = preds.movedim(1, -1).reshape(-1, preds.shape[1])
         else:
             raise InvalidPredictions(
-                f"preds have {preds.ndim} dimensions and target {target.ndim}; give P(second class) for each of "
-                "target, or the classes in a second dimension."
+                f"preds have the shape {tuple(preds.shape)} and target {tuple(target.shape)}; give P(second class) for "
+                "each of target, or the classes in a second dimension."
             )
-        target = target.reshape(-1)
+        target = target.reshape(-1).long()
         if self.ignore_index is not None:
             counts = target != self.ignore_index
-            preds, target = preds[counts] if len(counts) == len(preds) else preds, target[counts]
+            preds, target = preds[counts], target[counts]
         return preds, target
+
+    def _synced(self) -> Any:
+        """The states of all processes, as where a value is computed."""
+        return self.sync_context(
+            dist_sync_fn=self.dist_sync_fn,
+            should_sync=self._to_sync,
+            should_unsync=self._should_unsync,
+            distributed_available=self.distributed_available_fn,
+        )
 
     def _value(self, value: Any) -> Any:
         return torch.as_tensor(value, dtype=torch.float64, device=self.device)
@@ -221,7 +235,8 @@ class ConfidenceWeightedConfusionMatrix(_Holder):
         """The same as a :class:`surefoot.Confusion`, with what every class has of each kind."""
         classes = np.arange(self.num_classes)
         codes = ((classes[:, None] << HALF) | classes).ravel()
-        values = self.matrix.cpu().numpy().ravel()
+        with self._synced():
+            values = self.matrix.cpu().numpy().ravel()
         table = Table(codes, {CW_PAIRS.name: Sums(values, np.zeros(len(values)))})
         return read_confusion(Tally({CLASS_PAIR.name: table}, tuple(range(self.num_classes))), CW_PAIRS, None)
 
@@ -284,8 +299,11 @@ class CWAUROC(_Holder):
             return
         if self.exact:
             kept, classes = self._rows(preds, target)
-            self.preds.append(kept.detach())
-            self.target.append(classes.long())
+            if len(self.preds) and self.preds[0].ndim != kept.ndim:
+                raise InvalidPredictions("preds of one batch are P(second class), of another a column a class.")
+            # of its own: buffers are used again
+            self.preds.append(kept.detach().clone())
+            self.target.append(classes.clone())
         else:
             self.cells = self.cells + class_score_sums(rows, list(self._metric().terms)).view_as(self.cells)
 
@@ -306,7 +324,10 @@ class CWAUROC(_Holder):
 
     def bound(self) -> float:
         """How far the value can be from that of the rows themselves, because scores share cells."""
-        tally = None if self.exact else self._tally()
+        if self.exact:
+            return 0.0
+        with self._synced():
+            tally = self._tally()
         return 0.0 if tally is None else float(self._metric().bound(tally))
 
     def _tally(self) -> Tally | None:

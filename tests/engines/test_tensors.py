@@ -218,6 +218,67 @@ def test_tensors_that_were_given_are_left_alone(door, device) -> None:
     assert all(torch.equal(one, other) for one, other in zip(made, copies, strict=True))
 
 
+@pytest.mark.parametrize("device", DEVICES)
+def test_unequal_weights_are_judged_by_the_exact_law(device) -> None:
+    correct, c, weight = np.ones(100, dtype=bool), np.full(100, 0.999), np.ones(100)
+    correct[0], weight[1] = False, 1.01
+    arrays = Predictions.from_correct(correct, c, sample_weight=weight)
+    there = tensors.from_correct(
+        *(torch.tensor(x, device=device) for x in (correct, c)), sample_weight=torch.tensor(weight, device=device)
+    )
+    assert assess(there).verdict == assess(arrays).verdict
+    assert risk_test(there).pvalue == risk_test(arrays).pvalue
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("device", DEVICES)
+def test_whatever_needs_rows_gets_them(device) -> None:
+    from surefoot import ecce_test, ecd_test, intervals, plots, tcal_test
+    from surefoot.metrics.adaptive import eci_parts
+
+    arrays, there = both("second", device, "float64")
+    assert ecd_test(there) == ecd_test(arrays)
+    assert ecce_test(there) == ecce_test(arrays)
+    assert tcal_test(there, rng=np.random.default_rng(0)) == tcal_test(arrays, rng=np.random.default_rng(0))
+    assert eci_parts(there) == eci_parts(arrays)
+    assert intervals(there)["cw_accuracy"].low == intervals(arrays)["cw_accuracy"].low
+    assert plots.ReliabilityDisplay.from_predictions(there) is not None
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_columns_mean_the_same_on_every_device(device) -> None:
+    y, p = np.array([5, 1, 5]), np.array([[0.2, 0.8], [0.7, 0.3], [1.0, 0.0]])
+    arrays = Predictions.from_probabilities(y, p)
+    there = tensors.from_probabilities(torch.tensor(y, device=device), torch.tensor(p, device=device))
+    for name in ("truth", "predicted", "correct", "wrong", "confidence", "doubt", "weight"):
+        assert getattr(there, name).tolist() == getattr(arrays, name).tolist(), name
+    for name in ("labels", "certain", "certain_wrong", "rounded"):
+        assert getattr(there, name) == getattr(arrays, name), name
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_what_is_no_tensor_is_named(device) -> None:
+    y, p = torch.tensor([0, 1], device=device), torch.tensor([0.2, 0.7], device=device)
+    for arguments, said in (
+        ((None, p), "y_true is missing"),
+        ((y, None), "probabilities is missing"),
+        ((np.array([0, 1]), p), "y_true is a ndarray"),
+    ):
+        with pytest.raises(InvalidPredictions, match=said):
+            tensors.from_probabilities(*arguments)
+    assert tensors.from_probabilities(y, p, labels=np.array([0, 1])).labels == (0, 1)
+    with pytest.raises(InvalidPredictions, match="booleans"):
+        tensors.from_probabilities(y, p, labels=(False, True))
+    with pytest.raises(InvalidPredictions, match="too large"):
+        tensors.from_labels(torch.tensor([2**63 + 1, 0], dtype=torch.uint64), torch.tensor([0, 1]), torch.rand(2))
+    with pytest.raises(InvalidPredictions, match="true and false"):
+        tensors.from_logits(y, torch.tensor([True, False], device=device))
+    rows = tensors.from_probabilities(y, p)
+    with pytest.raises(InvalidPredictions, match="by is a list"):
+        tally(rows, by=[1, 2])
+    assert list(tally(rows, by=torch.tensor([1.0, 2.0], device=device)).slices) == [1, 2]
+
+
 def test_tensors_of_the_host_are_looked_at_as_arrays() -> None:
     confidence = torch.tensor([0.9, 0.6])
     p = Predictions.from_correct(torch.tensor([True, False]), confidence)

@@ -125,6 +125,7 @@ def everything(
         from surefoot.paper.real_tables import written
         from surefoot.paper.simulation import Plan
         from surefoot.paper.synthetic import run as simulate
+        from surefoot.paper.training import stored
         from surefoot.report.method import versions
         from surefoot.writing import write_whole
 
@@ -135,17 +136,18 @@ def everything(
         names, missing = _present(data)
         found = {}
         for kind, weighted in (("weighted", True), ("plain", False)):
+            known = [name for name in names if weighted or stored(name, is_weighted=False) is not None]
             found[kind] = (
                 run(
                     folder,
                     folder_of(data),
                     budget,
-                    names=names,
+                    names=known,
                     use_stored=True,
                     is_weighted=weighted,
                     told=screen.words,
                 )
-                if names
+                if known
                 else {}
             )
             if found[kind]:

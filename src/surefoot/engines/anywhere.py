@@ -39,6 +39,11 @@ def is_on_device(predictions: Any) -> bool:
     return type(predictions).__name__ == "TensorPredictions"
 
 
+def on_host(predictions: Any) -> Any:
+    """The same predictions where NumPy can walk along their rows."""
+    return predictions.on_host() if is_on_device(predictions) else predictions
+
+
 def stays(predictions: Any) -> bool:
     """Whether predictions stay where they are, in a lazy frame or on an accelerator."""
     return type(predictions).__name__ in ("FramePredictions", "TensorPredictions")

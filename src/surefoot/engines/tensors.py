@@ -38,7 +38,7 @@ from surefoot.keys import (
     score_steps,
 )
 from surefoot.predictions.columns import check_lengths
-from surefoot.predictions.tensor_checks import Tensor
+from surefoot.predictions.tensor_checks import Tensor, as_labels, check_together
 from surefoot.predictions.tensors import TensorPredictions
 from surefoot.tallies import Label, Sums, Table, Tally, Term, program_of
 
@@ -91,13 +91,12 @@ def _sliced(predictions: TensorPredictions, by: Any) -> list[tuple[Label, Tensor
     if isinstance(by, str):
         if by not in ("predicted", "truth"):
             raise InvalidPredictions(f"by is {by!r}; give a tensor of values, 'predicted' or 'truth'.")
-        if predictions.truth is None:
+        if predictions._truth is None:
             raise InvalidPredictions(f"by is {by!r}, but these predictions hold only whether each was correct.")
         values = predictions.codes(by)
     else:
-        values = by
-    if not hasattr(values, "unique") or values.ndim != 1 or values.dtype.is_floating_point:
-        raise InvalidPredictions("by should be a tensor of booleans or integers, one value a row.")
+        check_together(by=by, correct=predictions.correct)
+        values = as_labels("by", by)
     check_lengths(rows=len(predictions), by=values)
     order = values.argsort(stable=True)
     found, counts = values[order].unique_consecutive(return_counts=True)
@@ -105,7 +104,7 @@ def _sliced(predictions: TensorPredictions, by: Any) -> list[tuple[Label, Tensor
     parts = []
     for value, (start, stop) in zip(found.tolist(), pairwise(ends), strict=True):
         part = predictions[order[start:stop]]
-        if part.weight is None or bool(part.weight.any()):
+        if part._weight is None or bool(part._weight.any()):
             assert not isinstance(by, str) or predictions.labels is not None
             parts.append((predictions.labels[value] if isinstance(by, str) else value, part))  # type: ignore[index]
     return parts
@@ -181,7 +180,7 @@ def row_values(predictions: TensorPredictions, terms: Sequence[Term], rows: Any,
         "wrong": lambda: 1 - correct,
         "confidence": lambda: predictions.confidence_of(rows),
         "doubt": lambda: predictions.doubt_of(rows),
-        "weight": lambda: predictions.weight[rows],  # type: ignore[index]
+        "weight": lambda: predictions.weight[rows],
         **{name: (lambda values=values: values) for name, values in more.items()},  # type: ignore[misc]
     }
     operations: dict[str, Callable[..., Any]] = {

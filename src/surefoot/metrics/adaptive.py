@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.arguments import check_whole
+from surefoot.engines.anywhere import on_host
 from surefoot.metric import Metric, Noted
 from surefoot.metrics.binned import check_bins
 from surefoot.metrics.by_confidence import NOTHING, TERMS, Levels, levels
@@ -196,7 +197,7 @@ def eci_parts(
     0.0
     """
     check_bins(n_bins)
-    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
+    p = on_host(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt))
     from surefoot.engines.arrays import tally_arrays
 
     return _eci_parts(levels(tally_arrays(p, TERMS)), int(n_bins))

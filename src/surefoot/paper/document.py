@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,7 +25,7 @@ _WHY = """\
   italics beside ours, and not counted.
 """
 _PROTOCOL = """\
-{sets} of the fifteen data sets, {seeds} splits each, with the protocol that the printed numbers reveal: balanced class
+{sets} of the fifteen data sets, {splits}, with the protocol that the printed numbers reveal: balanced class
 weights, unweighted log-loss for stopping and choosing, one search space, calibration on rows of its own, the raw
 model's decision kept, clip 1e-8. Split, search space and encoding of the paper are not known, so a printed cell is not
 expected to be met but to lie in the range of splits."""
@@ -109,9 +109,8 @@ def _real(found: Found, control: Found | None) -> list[str]:
     cells = compared(found)
     inside = sum(cell[-1] for cell in cells)
     names = list(dict.fromkeys(name for name, _ in found))
-    seeds = len({seed for _, seed in found})
     missing = [name for name in SETS if name not in names]
-    said = _PROTOCOL.format(sets=len(names), seeds=seeds).replace("\n", " ")
+    said = _PROTOCOL.format(sets=len(names), splits=_splits(found)).replace("\n", " ")
     notes = "\n".join(f"- `{name}`: {SETS[name].note}." for name in names if SETS[name].note)
     left = f"Not run: {', '.join(f'`{name}`' for name in missing)}." if missing else ""
     out = [
@@ -129,6 +128,14 @@ def _real(found: Found, control: Found | None) -> list[str]:
         *(f"#### {name}\n\n{_set(cells, name)}" for name in names),
     ]
     return [part for part in out if part]
+
+
+def _splits(found: Found) -> str:
+    """On how many splits the sets were looked at."""
+    counts = Counter(name for name, _ in found)
+    most = max(counts.values())
+    fewer = [f"{name} {count}" for name, count in counts.items() if count < most]
+    return f"{most} splits each" + (f" ({', '.join(fewer)})" if fewer else "")
 
 
 def _beside(found: Found) -> str:

@@ -149,7 +149,7 @@ def as_weight(given: Any, rows: int) -> Array | None:
     """Sample weights as float64: finite, not negative, not all zero; None if none were given."""
     if given is None:
         return None
-    if str(getattr(given, "dtype", "")) == "bool":
+    if str(getattr(given, "dtype", "")) in ("bool", "torch.bool"):
         given = np.asarray(given).astype(np.float64)
     weight: Array = as_numbers("sample_weight", given, fractions=False).values.astype(np.float64, copy=False)
     check_lengths(sample_weight=weight, rows=rows)

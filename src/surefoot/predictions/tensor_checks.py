@@ -52,8 +52,8 @@ def check_together(**columns: Any) -> None:
     import torch
 
     given = {name: column for name, column in columns.items() if column is not None}
-    places = {name: getattr(column, "device", None) for name, column in given.items()}
-    away = [(name, place) for name, place in places.items() if place is not None and place.type != "cpu"]
+    places = {name: column.device for name, column in given.items() if isinstance(column, torch.Tensor)}
+    away = [(name, place) for name, place in places.items() if place.type != "cpu"]
     name, device = away[0] if away else (None, None)
     for other, column in given.items():
         if not isinstance(column, torch.Tensor):
@@ -69,9 +69,15 @@ def check_together(**columns: Any) -> None:
         raise InvalidPredictions(f"{name} is a tensor on {device}, which has no float64; bring it to the host: .cpu().")
 
 
+def refuse_missing(**columns: Any) -> None:
+    """Raise if a column that is needed was not given."""
+    for name, given in columns.items():
+        if given is None:
+            raise InvalidPredictions(f"{name} is missing.")
+
+
 def as_column(name: str, given: Any) -> Tensor:
-    if given is None:
-        raise InvalidPredictions(f"{name} is missing.")
+    refuse_missing(**{name: given})
     if given.ndim != 1:
         shape = " x ".join(map(str, given.shape)) or "a single value"
         raise InvalidPredictions(f"{name} must have one dimension, one value a row; it is {shape}.")
@@ -96,7 +102,13 @@ def as_labels(name: str, given: Any) -> Tensor:
                 refuse_infinite(name, (row,), value)
             refuse_float(name, row, value)
         return wide.long()
-    return values if kind_of(values) == "booleans" else values.long()
+    if kind_of(values) == "booleans":
+        return values
+    whole = values.long()
+    if str(values.dtype) == "torch.uint64" and (whole < 0).any():
+        row = first_row(whole < 0)
+        raise InvalidPredictions(f"{name}[{row}] is {values[row].item()!r}, too large for a label.")
+    return whole
 
 
 def as_numbers(name: str, given: Any, *, fractions: bool = True, dimensions: int | None = None) -> Measured:
@@ -105,6 +117,8 @@ def as_numbers(name: str, given: Any, *, fractions: bool = True, dimensions: int
 
     values = given.detach() if dimensions is None else as_column(name, given)
     kind = str(values.dtype).removeprefix("torch.")
+    if name == "logits" and kind == "bool":
+        raise InvalidPredictions("logits must hold numbers, not true and false; convert them with .float().")
     if not values.dtype.is_floating_point and not fractions and not values.dtype.is_complex:
         values, kind = values.double(), "float64"
     if kind not in ("float64", "float32", "float16", "bfloat16"):

@@ -37,6 +37,7 @@ from surefoot.predictions.tensor_checks import (
     kind_of,
     of_columns,
     of_second,
+    refuse_missing,
     with_labels,
 )
 
@@ -66,9 +67,9 @@ class TensorPredictions:
 
     correct: Tensor
     _confidence: Tensor | None = None
-    #: Labels, or positions in ``labels`` where these were given or there are probabilities.
-    truth: Tensor | None = None
-    predicted: Tensor | None = None
+    #: Labels, or positions in ``labels`` where there are probabilities.
+    _truth: Tensor | None = None
+    _predicted: Tensor | None = None
     probabilities: Tensor | None = None
     _doubt: Tensor | None = None
     #: The doubt of a bare confidence of 1: 0, a claim of certainty, unless its type is so narrow that it was rounded.
@@ -96,8 +97,8 @@ class TensorPredictions:
 
     @cached_property
     def _of_second(self) -> tuple[Tensor, Tensor]:
-        assert self.predicted is not None
-        return claim_of_second(self.probabilities, self.predicted.bool(), self._rounded, self.doubt_of_one)
+        assert self._predicted is not None
+        return claim_of_second(self.probabilities, self._predicted.bool(), self._rounded, self.doubt_of_one)
 
     @property
     def confidence(self) -> Tensor:
@@ -125,17 +126,55 @@ class TensorPredictions:
     @cached_property
     def labels(self) -> tuple[Label, ...] | None:
         """The classes: those given, or those that occur; None when only correctness is known."""
-        if self._labels is not None or self.truth is None or self.predicted is None:
+        if self._labels is not None or self._truth is None or self._predicted is None:
             return self._labels
-        return tuple(sorted({*self.truth.unique().tolist(), *self.predicted.unique().tolist()}))
+        return tuple(sorted({*self._truth.unique().tolist(), *self._predicted.unique().tolist()}))
 
     @property
     def doubt(self) -> Tensor:
         return self.doubt_of(slice(None))
 
     @property
-    def weight(self) -> Tensor | None:
-        return self._weight
+    def weight(self) -> Tensor:
+        """The weight of each row; ones where none were given."""
+        return self.correct.double() * 0 + 1 if self._weight is None else self._weight
+
+    @property
+    def wrong(self) -> Tensor:
+        return ~self.correct
+
+    @property
+    def truth(self) -> Tensor | None:
+        """The true labels."""
+        return self._named("truth")
+
+    @property
+    def predicted(self) -> Tensor | None:
+        """The predicted labels."""
+        return self._named("predicted")
+
+    def _named(self, column: str) -> Tensor | None:
+        import torch
+
+        values = getattr(self, f"_{column}")
+        if values is None or self._labels is None:
+            return values
+        return torch.tensor(self._labels, device=values.device)[values.long()]
+
+    @cached_property
+    def certain(self) -> int:
+        """How many rows that count claim certainty: a doubt of exactly 0."""
+        return int(self._is_certain.sum())
+
+    @cached_property
+    def certain_wrong(self) -> int:
+        """How many of them are wrong."""
+        return int((self._is_certain & self.wrong).sum())
+
+    @property
+    def _is_certain(self) -> Tensor:
+        certain = self.doubt == 0
+        return certain if self._weight is None else certain & (self._weight > 0)
 
     def columns(self) -> list[Tensor]:
         """Correct, confidence, doubt and weight, as far as they are stored, each in one piece."""
@@ -155,7 +194,7 @@ class TensorPredictions:
         """The positions in ``labels`` of the true or the predicted labels."""
         import torch
 
-        values = getattr(self, column)[rows].long()
+        values = getattr(self, f"_{column}")[rows].long()
         assert self.labels is not None
         if self._labels is not None or self.labels == tuple(range(len(self.labels))):
             return values
@@ -189,7 +228,7 @@ class TensorPredictions:
 
     def __getitem__(self, rows: Any) -> TensorPredictions:
         """Some of the rows, over the same labels."""
-        names: tuple[str, ...] = ("correct", "_confidence", "truth", "predicted", "probabilities")
+        names: tuple[str, ...] = ("correct", "_confidence", "_truth", "_predicted", "probabilities")
         names += ("_doubt", "_weight", "_log_odds", "_rounded")
         cut: dict[str, Any] = {
             name: None if getattr(self, name) is None else getattr(self, name)[rows] for name in names
@@ -198,8 +237,8 @@ class TensorPredictions:
         if self.labels is not None and self._labels is None:
             part = replace(
                 part,
-                truth=self.codes("truth", rows),
-                predicted=self.codes("predicted", rows),
+                _truth=self.codes("truth", rows),
+                _predicted=self.codes("predicted", rows),
                 _labels=self.labels,
             )
         return part
@@ -214,7 +253,7 @@ class TensorPredictions:
             return (values.float() if str(values.dtype) == "torch.bfloat16" else values).cpu().numpy()
 
         def named(column: str) -> Any:
-            return None if self.truth is None else np.array(self.labels)[array(self.codes(column))]
+            return None if self._truth is None else np.array(self.labels)[array(self.codes(column))]
 
         return Predictions(
             correct=array(self.correct),
@@ -247,8 +286,8 @@ def from_labels(
         truth == predicted,
         as_claim(confidence, doubt, floor, len(truth)),
         sample_weight,
-        truth=truth,
-        predicted=predicted,
+        _truth=truth,
+        _predicted=predicted,
     )
 
 
@@ -280,8 +319,14 @@ def from_probabilities(
     floor: Any = None,
 ) -> TensorPredictions:
     """As :meth:`Predictions.from_probabilities`."""
+    refuse_missing(y_true=y_true, probabilities=probabilities)
     check_together(y_true=y_true, probabilities=probabilities, y_pred=y_pred, sample_weight=sample_weight)
-    if labels in (None, (0, 1)) and y_pred is None and floor is None and (found := _in_one_pass(y_true, probabilities)):
+    if (
+        _may_be_zero_and_one(labels)
+        and y_pred is None
+        and floor is None
+        and (found := _in_one_pass(y_true, probabilities))
+    ):
         return _made(**found, sample_weight=sample_weight)
     truth, table = as_labels("y_true", y_true), as_numbers("probabilities", probabilities)
     values = table.values
@@ -300,11 +345,16 @@ def from_probabilities(
         truth == chosen,
         claim,
         sample_weight,
-        truth=truth,
-        predicted=chosen,
+        _truth=truth,
+        _predicted=chosen,
         probabilities=values,
         _labels=names,
     )
+
+
+def _may_be_zero_and_one(labels: Any) -> bool:
+    """Whether nothing speaks against labels 0 and 1, which are not false and true."""
+    return labels is None or (isinstance(labels, list | tuple) and list(map(repr, labels)) == ["0", "1"])
 
 
 def _in_one_pass(y_true: Tensor, p: Tensor) -> dict[str, Any] | None:
@@ -327,8 +377,8 @@ def _in_one_pass(y_true: Tensor, p: Tensor) -> dict[str, Any] | None:
             "doubt_of_one": doubt_of_one(column),
             "_rounded": column.values == 1 if column.is_narrow and found.ones else None,
         },
-        "truth": y_true,
-        "predicted": found.predicted,
+        "_truth": y_true,
+        "_predicted": found.predicted,
         "probabilities": column.values,
         "_labels": (0, 1),
         "follows_second": True,
@@ -347,6 +397,7 @@ def from_logits(
     """As :meth:`Predictions.from_logits`."""
     import torch
 
+    refuse_missing(y_true=y_true, logits=logits)
     check_together(y_true=y_true, logits=logits, y_pred=y_pred, sample_weight=sample_weight)
     truth, table = as_labels("y_true", y_true), as_numbers("logits", logits, fractions=False)
     values = table.values
@@ -367,8 +418,8 @@ def from_logits(
         truth == chosen,
         claim,
         sample_weight,
-        truth=truth,
-        predicted=chosen,
+        _truth=truth,
+        _predicted=chosen,
         probabilities=expit(odds[:, 1] if second_only else odds, torch),
         _labels=names,
         _log_odds=odds,

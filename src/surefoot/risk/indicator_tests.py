@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from surefoot.arguments import check_share, check_whole
+from surefoot.engines.anywhere import on_host
 from surefoot.engines.arrays import tally_arrays
 from surefoot.engines.threads import in_parallel, workers
 from surefoot.errors import MetricUnavailable
@@ -71,7 +72,7 @@ def ecd_test(
     check_whole("draws", draws)
     p = _unweighted(
         "ecd_test",
-        as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt),
+        on_host(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)),
     )
     at = _levels(p)
     value = float(ECD.evaluate(tally_arrays(p, ECD.terms)).value)
@@ -168,7 +169,7 @@ def tcal_test(
     check_whole("draws", draws)
     p = _unweighted(
         "tcal_test",
-        as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt),
+        on_host(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)),
     )
     rng = np.random.default_rng(0) if rng is None else rng
     at = _levels(p)
@@ -252,7 +253,7 @@ def ecce_test(
     >>> result.pvalue_mad < 1e-9
     True
     """
-    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
+    p = on_host(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt))
     tally = tally_arrays(p, TERMS)
     mad, r = (float(metric.evaluate(tally).value) for metric in (ECCE_MAD, ECCE_R))
     c, weight = p.confidence_of(slice(None)), p.weight

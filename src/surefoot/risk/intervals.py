@@ -17,6 +17,7 @@ import numpy as np
 from scipy.special import expit, ndtri
 
 from surefoot.arguments import check_share, check_whole
+from surefoot.engines.anywhere import on_host
 from surefoot.errors import FewMistakesWarning
 from surefoot.metrics.binned import ece
 from surefoot.predictions import Predictions
@@ -78,6 +79,7 @@ def intervals(
     """
     check_share("level", level, "0.95")
     check_whole("draws", draws)
+    predictions = on_host(predictions)
     found = value_intervals(predictions, level=level, groups=_codes(predictions, groups), with_ranking=True)
     if rng is not None:
         found["ece"] = _ece_interval(predictions, level, _codes(predictions, groups), rng, draws)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from surefoot.arguments import check_whole
-from surefoot.engines.anywhere import stays, tally_terms
+from surefoot.engines.anywhere import is_on_device, on_host, stays, tally_terms
 from surefoot.errors import MetricUnavailable
 from surefoot.metrics.size_ratio import CSR, CSR_SIGMA, CSR_Z, P_RISK, normal_cdf
 from surefoot.metrics.terms import BY_DOUBT, CERTAIN, CERTAIN_WRONG, ERRORS, ROWS, SQUARED_WEIGHT, WEIGHT
@@ -141,6 +141,9 @@ def risk_test(
         x = as_predictions(x, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
     elif any(given is not None for given in (y_pred, confidence, sample_weight, floor, doubt)):
         raise TypeError("a tally or predictions already hold all there is; give them alone.")
+    if is_on_device(x) and not x.has_equal_weights:
+        # the exact law of unequal weights is made of rows
+        x = on_host(x)
     tally = x if isinstance(x, Tally) else tally_of(x)
     rows = x if isinstance(x, Predictions) else None
     return result_of(tally, rows, alternative=alternative, method=method, rng=rng, draws=draws)
