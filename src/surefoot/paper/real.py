@@ -12,13 +12,16 @@ from typing import Any
 import numpy as np
 
 from surefoot.assessment import assess
+from surefoot.paper.calibrators import judged
 from surefoot.paper.datasets import SETS, Loaded, load
-from surefoot.paper.training import Search, Tuned, calibrated, log_loss, parted, probabilities, stored
+from surefoot.paper.training import Parts, Search, Tuned, calibrated, log_loss, parted, probabilities, stored
 from surefoot.predictions import Predictions
 from surefoot.risk.indicator_tests import ecd_test, tcal_test
 from surefoot.writing import write_whole
 
 REGIMES = ("raw", "isotonic", "platt")
+#: Where the calibrators that the paper does not have are kept.
+BESIDE = "calibrators"
 #: The paper's clip.
 FLOOR = 1e-8
 #: The paper leaves wine uncalibrated: some of its classes have hardly a row to calibrate on.
@@ -76,9 +79,9 @@ def run(
                 tuned = tuned or _tuned(name, data, folder, budget, use_stored, is_weighted, told)
                 told(f"{name}: split {seed}")
                 kept = {"tuned": {**asdict(tuned), "loss": None if math.isnan(tuned.loss) else tuned.loss}}
-                kept["regimes"] = evaluated(name, data, tuned, seed)
+                kept |= evaluated(name, data, tuned, seed)
                 write_whole(path, json.dumps(kept))
-            found[name, seed] = kept["regimes"]
+            found[name, seed] = {**kept["regimes"], BESIDE: kept.get(BESIDE, {})}
     return found
 
 
@@ -125,20 +128,29 @@ def parameters_of(name: str) -> Tuned:
     return found
 
 
-def evaluated(name: str, data: Loaded, tuned: Tuned, seed: int) -> dict[str, dict[str, float]]:
-    """The numbers of each regime."""
-    truth, scores = regimes(name, data, tuned, seed)
+def evaluated(name: str, data: Loaded, tuned: Tuned, seed: int) -> dict[str, Any]:
+    """The numbers of each regime; and of the sets whose calibration rows are few enough, of every calibrator."""
+    parts = parted(data, seed)
+    fit, test = probabilities(data, parts, tuned)
+    truth, scores = calibrations(name, data, parts, fit, test)
     decision = scores["raw"].argmax(axis=1)
-    return {regime: measured(truth, own, decision) for regime, own in scores.items()}
+    found = {"regimes": {regime: measured(truth, own, decision) for regime, own in scores.items()}}
+    if name not in SMALLER and name not in FIXED:
+        found[BESIDE] = judged(fit, data.classes[parts.calibration], test, truth)
+    return found
 
 
 def regimes(name: str, data: Loaded, tuned: Tuned, seed: int) -> tuple[Any, dict[str, Any]]:
-    """The true classes of a split's test rows, and their probabilities in each regime.
+    """The true classes of a split's test rows, and their probabilities in each regime."""
+    parts = parted(data, seed)
+    return calibrations(name, data, parts, *probabilities(data, parts, tuned))
+
+
+def calibrations(name: str, data: Loaded, parts: Parts, fit: Any, test: Any) -> tuple[Any, dict[str, Any]]:
+    """As :func:`regimes`, of a model's probabilities.
 
     The raw model's decision is to be kept: calibration changes only the confidence in it.
     """
-    parts = parted(data, seed)
-    fit, test = probabilities(data, parts, tuned)
     scores = {"raw": test}
     for regime, method in _METHODS.items():
         is_left = name in UNCALIBRATED

@@ -16,16 +16,14 @@ from surefoot.writing import write_whole
 
 #: Which printed table holds which of our columns.
 TABLES = {"real": 2, "real_other_indicators": 2, "cwauc_real": 2}
-Found = dict[tuple[str, int], dict[str, dict[str, float]]]
+Found = dict[tuple[str, int], dict[str, Any]]
 
 
 def written(folder: Path, found: Found, kind: str) -> list[Path]:
     """Write one table of all numbers, and one of every printed cell beside the range of our splits."""
     everything = folder / f"real-{kind}.csv"
-    rows = [
-        [name, seed, regime, *values.values()] for (name, seed), own in found.items() for regime, values in own.items()
-    ]
-    columns = list(next(iter(next(iter(found.values())).values())))
+    rows = [[name, seed, regime, *own[regime].values()] for (name, seed), own in found.items() for regime in REGIMES]
+    columns = list(next(iter(found.values()))[REGIMES[0]])
     _write(everything, ["dataset", "seed", "regime", *columns], rows)
     beside = folder / f"real-{kind}-beside.csv"
     cells = compared(found)
