@@ -1,5 +1,7 @@
 """Calibrators: corrected probabilities, and for some a proof that they do not make things worse."""
 
+from typing import TYPE_CHECKING, Any
+
 from surefoot.calibrators.beta import Beta
 from surefoot.calibrators.calibrator import Calibrator, load
 from surefoot.calibrators.deflation import Deflation
@@ -10,13 +12,27 @@ from surefoot.calibrators.safe_platt import SafePlatt
 from surefoot.calibrators.temperature import Temperature
 from surefoot.calibrators.venn_abers import VennAbers
 
+if TYPE_CHECKING:
+    from surefoot.calibrators.wrapper import Calibrated
+
 METHODS: dict[str, type[Calibrator]] = {
     kind.__name__: kind for kind in (Platt, Isotonic, Temperature, Beta, VennAbers, Deflation, SafePlatt, SafeBins)
 }
 
+
+def __getattr__(name: str) -> Any:
+    # a classifier of scikit-learn's, which is loaded when it is used
+    if name != "Calibrated":
+        raise AttributeError(f"module 'surefoot.calibrators' has no attribute {name!r}")
+    from surefoot.calibrators.wrapper import Calibrated
+
+    return Calibrated
+
+
 __all__ = [
     "METHODS",
     "Beta",
+    "Calibrated",
     "Calibrator",
     "Deflation",
     "Isotonic",

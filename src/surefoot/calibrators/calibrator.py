@@ -77,6 +77,11 @@ class Calibrator(ABC):
         """Whether it corrects the confidence of the decision, or that of each class."""
         return self.top_label
 
+    @property
+    def takes_weights(self) -> bool:
+        """Whether rows may count differently; where one row is one draw, they may not."""
+        return True
+
     @abstractmethod
     def _fitted(self, events: Events) -> Map: ...
 

@@ -68,6 +68,10 @@ class Deflation(Calibrator):
     def is_safe(self) -> bool:
         return self.kind != "maximum_likelihood"
 
+    @property
+    def takes_weights(self) -> bool:
+        return False
+
     def _fitted(self, events: Events) -> Shortfalls:
         events = events.equally_weighted("Deflation")
         wrong, times = np.unique(events.probability[events.happened], return_counts=True)

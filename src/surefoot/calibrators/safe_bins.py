@@ -50,6 +50,10 @@ class SafeBins(Calibrator):
     def is_safe(self) -> bool:
         return True
 
+    @property
+    def takes_weights(self) -> bool:
+        return False
+
     def _fitted(self, events: Events) -> Cells:
         events = events.equally_weighted("SafeBins")
         cell = np.searchsorted(EDGES, -events.log_odds, side="right")

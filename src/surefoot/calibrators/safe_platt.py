@@ -44,6 +44,10 @@ class SafePlatt(Calibrator):
     def is_safe(self) -> bool:
         return True
 
+    @property
+    def takes_weights(self) -> bool:
+        return False
+
     def _fitted(self, events: Events) -> Cells:
         events = events.equally_weighted("SafePlatt")
         cell = np.searchsorted(_EDGES, -events.log_odds, side="right")

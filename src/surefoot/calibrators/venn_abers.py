@@ -67,6 +67,10 @@ class VennAbers(Calibrator):
         return self.kind != "merged"
 
     @property
+    def takes_weights(self) -> bool:
+        return False
+
+    @property
     def is_of_top_label(self) -> bool:
         return self.is_safe or self.top_label
 
