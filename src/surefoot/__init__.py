@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from surefoot import calibrators, metrics, plots, synthetic
     from surefoot.assessment import Assessment, assess, assess_estimator
+    from surefoot.calibrators.choosing import Calibration, calibrate
     from surefoot.comparison import Comparison, compare
     from surefoot.errors import (
         CertaintyWarning,
@@ -90,6 +91,7 @@ _OFFERED = {
     "tallies": "Tally Term",
     "tallying": "tally tally_batches",
     "assessment": "Assessment assess assess_estimator",
+    "calibrators.choosing": "Calibration calibrate",
     "comparison": "Comparison compare",
     "risk.evalues": "e_bh e_mean e_product",
     "risk.indicator_tests": "EcceResult EcdResult TcalResult ecce_test ecd_test tcal_test",

@@ -1,0 +1,221 @@
+"""Which calibrator: several are fitted to some rows and looked at on others, and the most useful safe one is named."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from surefoot.arguments import check_share
+from surefoot.assessment import Assessment, assess
+from surefoot.calibrators.calibrator import Calibrator, Floats
+from surefoot.calibrators.deflation import Deflation
+from surefoot.calibrators.isotonic import Isotonic
+from surefoot.calibrators.platt import Platt
+from surefoot.calibrators.safe_platt import SafePlatt
+from surefoot.calibrators.temperature import Temperature
+from surefoot.calibrators.venn_abers import VennAbers
+from surefoot.errors import CertaintyWarning, InvalidPredictions
+from surefoot.predictions import Predictions
+from surefoot.risk.intervals import Interval
+
+#: p-values below which confidences are called risky.
+RISKY = 0.01
+_POINT = 1.959963984540054
+_RAW = "raw"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What one calibrator makes of the held-out rows."""
+
+    #: Fitted; None for the raw model.
+    calibrator: Calibrator | None
+    predictions: Predictions
+    assessment: Assessment
+    #: Mean log-loss of correctness, with confidences kept 1e-8 away from certainty.
+    log_loss: float
+    #: How much of it is saved against the raw model, row by row: a paired 95% interval.
+    saved: Interval
+    #: What has to be said of it.
+    note: str = ""
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether it comes with a proof."""
+        return self.calibrator is not None and self.calibrator.is_safe
+
+    @property
+    def is_risky(self) -> bool:
+        """Whether the held-out mistakes carry too much confidence, by the exact test."""
+        return self.assessment.risk.pvalue_combined < RISKY
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Calibrators side by side on held-out rows, and the one to use."""
+
+    trials: Mapping[str, Trial]
+    #: The safe one of least log-loss.
+    recommended: str
+    #: That calibrator, fitted to all rows that were given.
+    calibrator: Calibrator
+
+    def plot(self, ax: Any = None) -> Any:
+        """Value against risk, a mark for each; see :class:`surefoot.plots.CalibratorsDisplay`."""
+        from surefoot.plots import CalibratorsDisplay
+
+        return CalibratorsDisplay({name: trial.assessment for name, trial in self.trials.items()}).plot(ax=ax)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The numbers, as plain values."""
+        return {
+            "recommended": self.recommended,
+            "trials": {
+                name: {
+                    "log_loss": trial.log_loss,
+                    "saved": [trial.saved.low, trial.saved.value, trial.saved.high],
+                    "cw_accuracy": trial.assessment["cw_accuracy"],
+                    "csr": trial.assessment.risk.csr,
+                    "pvalue_combined": trial.assessment.risk.pvalue_combined,
+                    "has_proof": trial.is_safe,
+                    "is_risky": trial.is_risky,
+                    "note": trial.note,
+                }
+                for name, trial in self.trials.items()
+            },
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{'':24}{'log loss':>10}{'saved, 95%':>20}{'cwA':>8}{'CSR':>9}{'p':>9}  proof"]
+        for name, trial in self.trials.items():
+            saved = f"{trial.saved.low:+.4f} to {trial.saved.high:+.4f}"
+            risk = trial.assessment.risk
+            mark = "yes" if trial.is_safe else ""
+            lines.append(
+                f"{name:24}{trial.log_loss:10.4f}{saved:>20}{trial.assessment['cw_accuracy']:8.4f}{risk.csr:9.3g}"
+                f"{risk.pvalue_combined:9.2g}  {mark}{'  risky' if trial.is_risky else ''}"
+            )
+        lines += [f"  {name}: {trial.note}" for name, trial in self.trials.items() if trial.note]
+        lines += ["", f"Recommended: {self.recommended}. {self.calibrator.guarantee} {self.calibrator.cost}"]
+        return "\n".join(lines)
+
+
+def offered(*, from_logits: bool = False) -> dict[str, Calibrator]:
+    """The calibrators that are looked at when none are named."""
+    made: tuple[Calibrator, ...] = (
+        Isotonic(from_logits=from_logits),
+        Platt(from_logits=from_logits),
+        Temperature(from_logits=from_logits),
+        VennAbers(from_logits=from_logits),
+        VennAbers("pooled", from_logits=from_logits),
+        Deflation(from_logits=from_logits),
+        Deflation("pac", from_logits=from_logits),
+        SafePlatt(from_logits=from_logits),
+    )
+    return {_called(one): one for one in made}
+
+
+def _called(model: Calibrator) -> str:
+    kind = getattr(model, "kind", None)
+    return type(model).__name__ + (f" ({kind})" if kind else "")
+
+
+def calibrate(
+    y: Any,
+    probabilities: Any,
+    y_test: Any = None,
+    probabilities_test: Any = None,
+    *,
+    methods: Mapping[str, Calibrator] | None = None,
+    labels: Any = None,
+    from_logits: bool = False,
+    share: float = 0.5,
+    rng: np.random.Generator | None = None,
+) -> Calibration:
+    """Fit several calibrators, compare them on held-out rows, and recommend the most useful safe one.
+
+    Without test rows, a ``share`` of the rows given is held out at random for the comparison (``rng``, by default seed
+    0); the recommended calibrator is fitted to all of them afterwards. Safe are those with a proof; the most useful of
+    them is the one of least log-loss whose held-out mistakes the exact test does not call risky. The raw model's
+    decisions are kept throughout. ``methods`` are calibrators by name.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(0, 2, 2000)
+    >>> y = (rng.random(2000) < 1 / (1 + np.exp(-x))).astype(int)
+    >>> found = calibrate(y, 1 / (1 + np.exp(-3 * x)))
+    >>> found.recommended, found.trials["raw"].is_risky, found.trials["SafePlatt"].is_risky
+    ('SafePlatt', True, False)
+    """
+    check_share("share", share, "0.5")
+    chosen = dict(offered(from_logits=from_logits) if methods is None else methods)
+    _check_methods(chosen)
+    door = Predictions.from_logits if from_logits else Predictions.from_probabilities
+    whole = door(y, probabilities, labels=labels)
+    assert whole.labels is not None
+    names = list(whole.labels)
+    truth, table = np.asarray(whole.truth), np.asarray(probabilities)
+    if (y_test is None) != (probabilities_test is None):
+        raise InvalidPredictions("give y_test and probabilities_test together, or neither.")
+    fit: tuple[Any, Any]
+    if y_test is None:
+        order = (np.random.default_rng(0) if rng is None else rng).permutation(len(truth))
+        cut = round(len(truth) * share)
+        if not 0 < cut < len(truth):
+            raise InvalidPredictions(f"y holds {len(truth)} rows, too few to hold some out.")
+        held, kept = order[:cut], order[cut:]
+        fit, test = (truth[kept], table[kept]), (truth[held], table[held])
+    else:
+        fit, test = (truth, table), (y_test, probabilities_test)
+    raw = door(test[0], test[1], labels=names)
+    losses = _losses(raw)
+    trials = {_RAW: Trial(None, raw, assess(raw), float(losses.mean()), _saved(losses, losses))}
+    for name, model in chosen.items():
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", CertaintyWarning)
+            fitted = type(model)(**model.get_params()).fit(fit[1], fit[0], labels=names)
+        note = next((str(w.message) for w in caught if issubclass(w.category, CertaintyWarning)), "")
+        rows = fitted.predictions(test[0], test[1])
+        own = _losses(rows)
+        trials[name] = Trial(fitted, rows, assess(rows), float(own.mean()), _saved(losses, own), note)
+    recommended = _recommended(trials)
+    best = chosen[recommended]
+    return Calibration(trials, recommended, type(best)(**best.get_params()).fit(table, truth, labels=names))
+
+
+def _check_methods(methods: Mapping[str, Any]) -> None:
+    for name, model in methods.items():
+        if not isinstance(model, Calibrator):
+            raise InvalidPredictions(f"methods[{name!r}] is a {type(model).__name__}; give calibrators by name.")
+    if _RAW in methods:
+        raise InvalidPredictions("methods holds 'raw', which is the name of the model as it is.")
+    if not any(model.is_safe for model in methods.values()):
+        raise InvalidPredictions("methods holds none with a proof, so that none can be recommended; add SafePlatt().")
+
+
+def _recommended(trials: Mapping[str, Trial]) -> str:
+    safe = {name: trial for name, trial in trials.items() if trial.is_safe}
+    quiet = {name: trial for name, trial in safe.items() if not trial.is_risky}
+    if quiet:
+        return min(quiet, key=lambda name: quiet[name].log_loss)
+    # all are risky here: the held-out rows are not like those they were fitted to
+    return max(safe, key=lambda name: safe[name].assessment.risk.pvalue_combined)
+
+
+def _losses(rows: Predictions) -> Floats:
+    """The log-loss of each row's correctness."""
+    doubt = np.clip(rows.doubt, 1e-8, 1 - 1e-8)
+    losses: Floats = -np.where(rows.correct, np.log1p(-doubt), np.log(doubt))
+    return losses
+
+
+def _saved(raw: Floats, own: Floats) -> Interval:
+    difference = raw - own
+    mean, error = float(difference.mean()), float(difference.std()) / math.sqrt(len(difference))
+    return Interval(mean, mean - _POINT * error, mean + _POINT * error, error, 0.95, "")
