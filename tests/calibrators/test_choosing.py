@@ -27,7 +27,7 @@ def test_the_recommended_one_is_safe_and_useful() -> None:
     assert best.saved.low > 0
     quiet = [trial.log_loss for trial in found.trials.values() if trial.is_safe and not trial.is_risky]
     assert best.log_loss == min(quiet)
-    assert best.log_loss <= found.trials["Platt"].log_loss + 0.01
+    assert best.log_loss <= found.trials["platt"].log_loss + 0.01
     assert json.loads(json.dumps(found.to_dict()["recommended"])) == found.recommended
     assert "Recommended" in str(found)
     # it has seen all rows

@@ -12,10 +12,12 @@ import numpy as np
 
 from surefoot.arguments import check_share
 from surefoot.assessment import Assessment, assess
+from surefoot.calibrators.beta import Beta
 from surefoot.calibrators.calibrator import Calibrator, Floats
 from surefoot.calibrators.deflation import Deflation
 from surefoot.calibrators.isotonic import Isotonic
 from surefoot.calibrators.platt import Platt
+from surefoot.calibrators.safe_bins import SafeBins
 from surefoot.calibrators.safe_platt import SafePlatt
 from surefoot.calibrators.temperature import Temperature
 from surefoot.calibrators.venn_abers import VennAbers
@@ -105,24 +107,27 @@ class Calibration:
         return "\n".join(lines)
 
 
-def offered(*, from_logits: bool = False) -> dict[str, Calibrator]:
-    """The calibrators that are looked at when none are named."""
-    made: tuple[Calibrator, ...] = (
-        Isotonic(from_logits=from_logits),
-        Platt(from_logits=from_logits),
-        Temperature(from_logits=from_logits),
-        VennAbers(from_logits=from_logits),
-        VennAbers("pooled", from_logits=from_logits),
-        Deflation(from_logits=from_logits),
-        Deflation("pac", from_logits=from_logits),
-        SafePlatt(from_logits=from_logits),
-    )
-    return {_called(one): one for one in made}
+#: Every calibrator and its kinds, by name.
+NAMED: dict[str, Calibrator] = {
+    "isotonic": Isotonic(),
+    "platt": Platt(),
+    "temperature": Temperature(),
+    "beta": Beta(),
+    "venn_abers": VennAbers(),
+    "venn_abers_pessimistic": VennAbers("pessimistic"),
+    "venn_abers_pooled": VennAbers("pooled"),
+    "deflation_likelihood": Deflation("maximum_likelihood"),
+    "deflation_safe": Deflation(),
+    "deflation_pac": Deflation("pac"),
+    "safe_platt": SafePlatt(),
+    "safe_bins": SafeBins(),
+}
 
 
-def _called(model: Calibrator) -> str:
-    kind = getattr(model, "kind", None)
-    return type(model).__name__ + (f" ({kind})" if kind else "")
+def named(name: str, *, from_logits: bool = False) -> Calibrator:
+    """A new calibrator of a name."""
+    made: Calibrator = type(NAMED[name])(**{**NAMED[name].get_params(), "from_logits": from_logits})
+    return made
 
 
 def calibrate(
@@ -150,11 +155,11 @@ def calibrate(
     >>> x = rng.normal(0, 2, 2000)
     >>> y = (rng.random(2000) < 1 / (1 + np.exp(-x))).astype(int)
     >>> found = calibrate(y, 1 / (1 + np.exp(-3 * x)))
-    >>> found.recommended, found.trials["raw"].is_risky, found.trials["SafePlatt"].is_risky
-    ('SafePlatt', True, False)
+    >>> found.recommended, found.trials["raw"].is_risky, found.trials["safe_platt"].is_risky
+    ('safe_platt', True, False)
     """
     check_share("share", share, "0.5")
-    chosen = dict(offered(from_logits=from_logits) if methods is None else methods)
+    chosen = {name: named(name, from_logits=from_logits) for name in NAMED} if methods is None else dict(methods)
     _check_methods(chosen)
     door = Predictions.from_logits if from_logits else Predictions.from_probabilities
     whole = door(y, probabilities, labels=labels)

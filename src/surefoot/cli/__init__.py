@@ -10,7 +10,7 @@ try:
 except ImportError:  # the extra is not installed
     sys.exit("error: the command line needs the extra 'cli': pip install 'surefoot[cli]'")
 
-from surefoot.cli import assess, compare, demo, merge, monitor, paper
+from surefoot.cli import assess, calibrate, compare, demo, merge, monitor, paper
 from surefoot.cli.failing import Failed, told
 
 app = typer.Typer(
@@ -26,6 +26,7 @@ app.command("assess")(assess.command)
 app.command("compare")(compare.command)
 app.command("merge")(merge.command)
 app.command("monitor")(monitor.command)
+app.command("calibrate")(calibrate.command)
 app.command("demo")(demo.command)
 app.add_typer(paper.app)
 

@@ -9,38 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.calibrators import (
-    Beta,
-    Calibrator,
-    Deflation,
-    Isotonic,
-    Platt,
-    SafeBins,
-    SafePlatt,
-    Temperature,
-    VennAbers,
-)
+from surefoot.calibrators import Calibrator
+from surefoot.calibrators.choosing import NAMED
 from surefoot.metrics import ALL
 from surefoot.predictions import Predictions
 from surefoot.risk.test import risk_test
 
 #: The paper's clip, for the numbers that a claim of certainty would make infinite.
 FLOOR = 1e-8
-METHODS: dict[str, Calibrator | None] = {
-    "raw": None,
-    "isotonic": Isotonic(),
-    "platt": Platt(),
-    "temperature": Temperature(),
-    "beta": Beta(),
-    "venn_abers": VennAbers(),
-    "venn_abers_pessimistic": VennAbers("pessimistic"),
-    "venn_abers_pooled": VennAbers("pooled"),
-    "deflation_likelihood": Deflation("maximum_likelihood"),
-    "deflation_safe": Deflation(),
-    "deflation_pac": Deflation("pac"),
-    "safe_platt": SafePlatt(),
-    "safe_bins": SafeBins(),
-}
+METHODS: dict[str, Calibrator | None] = {"raw": None, **NAMED}
 Judged = dict[str, dict[str, float]]
 
 

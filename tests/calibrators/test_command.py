@@ -1,0 +1,96 @@
+"""``surefoot calibrate``."""
+
+import csv
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy.special import expit
+
+from surefoot.calibrators import Platt, SafePlatt, load
+from surefoot.cli import run
+
+
+def rows(n: int, seed: int):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(0, 2, n)
+    return (rng.random(n) < expit(x)).astype(int), expit(3 * x)
+
+
+def written(path, y, p, *, with_truth: bool = True):
+    columns = {"id": np.arange(len(p)), **({"label": y} if with_truth else {}), "prob": p}
+    if path.suffix == ".parquet":
+        pq.write_table(pa.table(columns), path)
+        return path
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_rows_are_corrected_and_everything_else_stays(tmp_path, suffix, capsys) -> None:
+    y, p = rows(600, 0)
+    _, q = rows(50, 1)
+    fit, apply = written(tmp_path / f"fit{suffix}", y, p), written(tmp_path / f"new{suffix}", None, q, with_truth=False)
+    out, kept = tmp_path / f"out{suffix}", tmp_path / "kept.json"
+    arguments = ["calibrate", "--fit", fit, "--apply", apply, "-o", out, "--method", "safe_platt", "--save", kept]
+    assert run([*map(str, arguments), "--truth", "label", "--probabilities", "prob"]) == 0
+    expected = SafePlatt().fit(p, y).predict_proba(q)[:, 1]
+    if suffix == ".csv":
+        with out.open() as file:
+            found = list(csv.DictReader(file))
+    else:
+        found = pq.read_table(out).to_pylist()
+    assert [int(row["id"]) for row in found] == list(range(50))
+    assert [float(row["prob"]) for row in found] == pytest.approx(expected.tolist(), rel=1e-12)
+    assert load(kept).predict_proba(q)[:, 1].tolist() == expected.tolist()
+    assert "50 rows" in capsys.readouterr().out
+
+
+def test_without_a_method_one_is_recommended(tmp_path, capsys) -> None:
+    fit = written(tmp_path / "fit.csv", *rows(800, 0))
+    assert run(["calibrate", "--fit", str(fit)]) == 0
+    said = capsys.readouterr().out
+    assert "Recommended: " in said
+    assert "exactly 0 or 1" in said
+    assert "safe_platt" in said
+
+
+def test_columns_of_several_classes(tmp_path) -> None:
+    rng = np.random.default_rng(0)
+    z = rng.normal(0, 1, (400, 3))
+    table = np.exp(z) / np.exp(z).sum(axis=1, keepdims=True)
+    words = np.array(["a", "b", "c"])[(table.cumsum(axis=1) < rng.random((400, 1))).sum(axis=1).clip(0, 2)]
+    columns = {"label": words.tolist(), **{f"p_{name}": table[:, i] for i, name in enumerate("abc")}}
+    path, out = tmp_path / "fit.jsonl", tmp_path / "out.jsonl"
+    path.write_text(
+        "".join(json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in zip(*columns.values(), strict=True))
+    )
+    assert run(["calibrate", "--fit", str(path), "--apply", str(path), "-o", str(out), "--method", "platt"]) == 0
+    found = [json.loads(line) for line in out.read_text().splitlines()]
+    expected = Platt().fit(table, words).predict_proba(table)
+    corrected = np.array([[row[f"p_{name}"] for name in "abc"] for row in found])
+    assert corrected == pytest.approx(expected, rel=1e-9)
+    assert [row["label"] for row in found] == words.tolist()
+
+
+def test_what_cannot_be_done_is_said_and_nothing_written(tmp_path, capsys) -> None:
+    y, p = rows(60, 0)
+    fit = written(tmp_path / "fit.csv", y, p)
+    out = tmp_path / "out.csv"
+    other = tmp_path / "other.csv"
+    other.write_text("score\n0.5\n")
+    for arguments, status, said in (
+        (["--method", "best"], 2, "there is no calibrator 'best'"),
+        (["--apply", str(fit)], 2, "together"),
+        (["--apply", str(other), "-o", str(out), "--method", "platt"], 3, "there is no column 'prob'"),
+        (["--apply", str(fit), "-o", str(fit), "--method", "platt"], 2, "written over"),
+        (["--apply", str(fit), "-o", str(tmp_path / "out.xlsx"), "--method", "platt"], 2, "should end in"),
+    ):
+        assert run(["calibrate", "--fit", str(fit), *arguments]) == status, arguments
+        assert said in " ".join(capsys.readouterr().err.split())
+        assert not out.exists()
