@@ -39,12 +39,15 @@ class Beta(Calibrator):
     [0.3]
     """
 
-    guarantee = "None: maximum likelihood of three parameters."
     cost = "Three parameters; at the ends of the scale it follows few rows."
     _map = TwoLogarithms
 
     def __init__(self, *, top_label: bool = False, from_logits: bool = False) -> None:
         self.top_label, self.from_logits = top_label, from_logits
+
+    @property
+    def guarantee(self) -> str:
+        return "None: maximum likelihood of three parameters."
 
     def _fitted(self, events: Events) -> TwoLogarithms:
         features = _features(events.probability, events.log_odds)

@@ -56,8 +56,7 @@ class Calibrator(ABC):
     ``from_logits`` says that logits are given instead of probabilities; it is never guessed.
     """
 
-    #: What is guaranteed, in a sentence to quote, and what it costs.
-    guarantee: ClassVar[str]
+    #: What it costs, in a sentence.
     cost: ClassVar[str]
     #: Its kind of map, by which a saved one is read.
     _map: ClassVar[type[Map]]
@@ -66,6 +65,11 @@ class Calibrator(ABC):
     top_label: bool
     classes_: npt.NDArray[Any]
     maps_: tuple[Map, ...]
+
+    @property
+    @abstractmethod
+    def guarantee(self) -> str:
+        """What is guaranteed, in a sentence to quote."""
 
     @property
     def is_safe(self) -> bool:

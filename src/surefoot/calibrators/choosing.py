@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -102,9 +103,14 @@ class Calibration:
                 f"{name:24}{trial.log_loss:10.4f}{saved:>20}{trial.assessment['cw_accuracy']:8.4f}{risk.csr:9.3g}"
                 f"{risk.pvalue_combined:9.2g}  {mark}{'  risky' if trial.is_risky else ''}"
             )
-        lines += [f"  {name}: {trial.note}" for name, trial in self.trials.items() if trial.note]
-        lines += ["", f"Recommended: {self.recommended}. {self.calibrator.guarantee} {self.calibrator.cost}"]
-        return "\n".join(lines)
+        for name, trial in self.trials.items():
+            lines += _wrapped(f"{name}: {trial.note}") if trial.note else []
+        said = f"Recommended: {self.recommended}. {self.calibrator.guarantee} What it costs: {self.calibrator.cost}"
+        return "\n".join([*lines, "", *_wrapped(said)])
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, 96, subsequent_indent="  ")
 
 
 #: Every calibrator and its kinds, by name.

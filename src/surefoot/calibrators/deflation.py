@@ -19,6 +19,12 @@ SHORTFALLS = np.append(0.0, np.geomspace(1e-12, 1.0, 2048))
 #: Shares of the largest bet, over which wealth is averaged.
 _BETS = 2.0 ** -np.arange(14)
 
+_GUARANTEES = {
+    "safe": "On fresh exchangeable rows the mean CSR is at most 1.",
+    "maximum_likelihood": "None: on the rows it was fitted to the CSR is at most 1.",
+    "pac": "With probability 1 - alpha over the calibration rows, the expected CSR of fresh rows is at most 1.",
+}
+
 
 @dataclass(frozen=True)
 class Shortfalls(Map):
@@ -50,10 +56,6 @@ class Deflation(Calibrator):
     [0.8]
     """
 
-    guarantee = (
-        "Safe: on fresh exchangeable rows the mean CSR is at most 1. PAC: with probability 1 - alpha over the "
-        "calibration rows, the expected CSR of fresh rows is at most 1. Maximum likelihood: none."
-    )
     cost = "One parameter: what it takes from sure rows it takes from all. PAC asks for more, the fewer the rows."
     _map = Shortfalls
     top_label = True
@@ -71,6 +73,10 @@ class Deflation(Calibrator):
     @property
     def takes_weights(self) -> bool:
         return False
+
+    @property
+    def guarantee(self) -> str:
+        return _GUARANTEES[self.kind]
 
     def _fitted(self, events: Events) -> Shortfalls:
         events = events.equally_weighted("Deflation")

@@ -35,12 +35,15 @@ class Isotonic(Calibrator):
     [0.333, 0.333, 0.667]
     """
 
-    guarantee = "None: its outputs of exactly 0 and 1 are claims of certainty that a single mistake refutes."
     cost = "Many rows, or its plateaus are noise."
     _map = Steps
 
     def __init__(self, *, top_label: bool = False, from_logits: bool = False) -> None:
         self.top_label, self.from_logits = top_label, from_logits
+
+    @property
+    def guarantee(self) -> str:
+        return "None: its outputs of exactly 0 and 1 are claims of certainty that a single mistake refutes."
 
     def _fitted(self, events: Events) -> Steps:
         at, weight, value = grouped(events.probability, events.happened, events.weight)

@@ -38,7 +38,6 @@ class SafeBins(Calibrator):
     [[0.2, 0.8]]
     """
 
-    guarantee = "On fresh exchangeable rows the mean CSR is at most 1, in every bin."
     cost = "Log-loss where bins hold few rows."
     _map = Cells
     top_label = True
@@ -53,6 +52,10 @@ class SafeBins(Calibrator):
     @property
     def takes_weights(self) -> bool:
         return False
+
+    @property
+    def guarantee(self) -> str:
+        return "On fresh exchangeable rows the mean CSR is at most 1, in every bin."
 
     def _fitted(self, events: Events) -> Cells:
         events = events.equally_weighted("SafeBins")

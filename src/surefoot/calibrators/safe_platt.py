@@ -32,7 +32,6 @@ class SafePlatt(Calibrator):
     True
     """
 
-    guarantee = "On fresh exchangeable rows the mean CSR is at most 1."
     cost = "Next to nothing: the log-loss of Platt's sigmoid, to a thousandth or two."
     _map = Cells
     top_label = True
@@ -47,6 +46,10 @@ class SafePlatt(Calibrator):
     @property
     def takes_weights(self) -> bool:
         return False
+
+    @property
+    def guarantee(self) -> str:
+        return "On fresh exchangeable rows the mean CSR is at most 1."
 
     def _fitted(self, events: Events) -> Cells:
         events = events.equally_weighted("SafePlatt")

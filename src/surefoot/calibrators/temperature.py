@@ -39,13 +39,16 @@ class Temperature(Calibrator):
     [0.75]
     """
 
-    guarantee = "None: it has no floor, and with few rows it may sharpen confidences that are already too high."
     cost = "One parameter; wrong where classes or regions need different corrections."
     _map = Sharpness
     top_label = False
 
     def __init__(self, *, from_logits: bool = False) -> None:
         self.from_logits = from_logits
+
+    @property
+    def guarantee(self) -> str:
+        return "None: it has no floor, and with few rows it may sharpen confidences that are already too high."
 
     def _fitted(self, events: Events) -> Sharpness:
         raise NotImplementedError("a temperature is of whole rows")

@@ -13,6 +13,12 @@ from surefoot.calibrators.calibrator import Calibrator, Events, Floats, Map
 Kind = Literal["merged", "pessimistic", "pooled"]
 _KINDS = ("merged", "pessimistic", "pooled")
 
+_GUARANTEES = {
+    "merged": "On fresh exchangeable rows the mean CSR is at most 1 plus the error rate.",
+    "pessimistic": "On fresh exchangeable rows the mean CSR is at most 1.",
+    "pooled": "On fresh exchangeable rows the mean CSR is at most 1.",
+}
+
 
 @dataclass(frozen=True)
 class Pairs(Map):
@@ -50,10 +56,6 @@ class VennAbers(Calibrator):
     [0.75]
     """
 
-    guarantee = (
-        "Pessimistic and pooled: on fresh exchangeable rows the mean CSR is at most 1. "
-        "Merged: at most 1 plus the error rate."
-    )
     cost = "Pessimistic: log-loss at the least confident rows; pooled and merged: hardly any."
     _map = Pairs
 
@@ -73,6 +75,10 @@ class VennAbers(Calibrator):
     @property
     def is_of_top_label(self) -> bool:
         return self.is_safe or self.top_label
+
+    @property
+    def guarantee(self) -> str:
+        return _GUARANTEES[self.kind]
 
     def _fitted(self, events: Events) -> Pairs:
         events = events.equally_weighted("VennAbers")
