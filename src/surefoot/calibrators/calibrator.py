@@ -141,7 +141,7 @@ class Calibrator(ABC):
         labels = self._labels()
         rows = len(probabilities) if hasattr(probabilities, "__len__") else 0
         # the truth is not looked at
-        return self._predictions([labels[0]] * rows, probabilities, None, labels)
+        return self._predictions(np.full(rows, labels[0]), probabilities, None, labels)
 
     def _questions(self, rows: Predictions) -> list[Events]:
         if self.is_of_top_label:
