@@ -129,15 +129,15 @@ def parameters_of(name: str) -> Tuned:
 
 
 def evaluated(name: str, data: Loaded, tuned: Tuned, seed: int) -> dict[str, Any]:
-    """The numbers of each regime; and of the sets whose calibration rows are few enough, of every calibrator."""
+    """The numbers of each regime, and of every calibrator beside them."""
     parts = parted(data, seed)
     fit, test = probabilities(data, parts, tuned)
     truth, scores = calibrations(name, data, parts, fit, test)
     decision = scores["raw"].argmax(axis=1)
-    found = {"regimes": {regime: measured(truth, own, decision) for regime, own in scores.items()}}
-    if name not in SMALLER and name not in FIXED:
-        found[BESIDE] = judged(fit, data.classes[parts.calibration], test, truth)
-    return found
+    return {
+        "regimes": {regime: measured(truth, own, decision) for regime, own in scores.items()},
+        BESIDE: judged(fit, data.classes[parts.calibration], test, truth),
+    }
 
 
 def regimes(name: str, data: Loaded, tuned: Tuned, seed: int) -> tuple[Any, dict[str, Any]]:
