@@ -39,7 +39,11 @@ def read(
             f"{path}: written by a newer surefoot (schema {found}, this one reads up to {schema}); upgrade to read it."
         )
     body = {name: value for name, value in document.items() if name not in _ENVELOPE}
-    if document.get("sha256") != _digest(body):
+    try:
+        digest = _digest(body)
+    except ValueError as why:  # a number beyond what a float holds
+        raise error(f"{path}: damaged {kind} ({why}).") from why
+    if document.get("sha256") != digest:
         raise error(f"{path}: damaged {kind} (its contents are not those that were saved).")
     try:
         return unpack(body)

@@ -10,6 +10,7 @@ from scipy.optimize import isotonic_regression
 from scipy.special import expit, logit
 
 import surefoot as sf
+from surefoot import documents
 from surefoot.calibrators import (
     METHODS,
     Beta,
@@ -317,6 +318,38 @@ def test_bad_files_and_calls_are_refused(tmp_path) -> None:
         VennAbers("best")
     with pytest.raises(TypeError):
         Platt().set_params(colour="red")
+
+
+def test_other_parameters_and_failed_fits_leave_nothing_behind() -> None:
+    p, y = two(60)
+    model = VennAbers().fit(p, y)
+    model.set_params(kind="pessimistic")
+    with pytest.raises(sf.InvalidCalibrator, match="not fitted"):
+        model.predict_proba(p)
+    safe = SafePlatt().fit(p, y)
+    with pytest.raises(sf.InvalidPredictions):
+        safe.fit(p, np.where(y == 1, "b", "a"), np.arange(60) + 1.0)
+    assert safe.classes_.tolist() == [0, 1]
+    with pytest.raises(ValueError, match="from_logits is 'no'"):
+        SafePlatt(from_logits="no").fit(p, y)
+
+
+@pytest.mark.parametrize("model", EVERY, ids=repr)
+def test_forged_files_are_refused(model, tmp_path) -> None:
+    """The fingerprint is no secret: what was read is looked at too."""
+    path = tmp_path / "calibrator.json"
+    quiet(model, *two(80)).save(path)
+    whole = json.loads(path.read_text())
+    body = {name: value for name, value in whole.items() if name not in ("surefoot", "schema", "sha256")}
+    (own,) = body["maps"]
+    name = next(name for name, value in own.items() if not isinstance(value, bool))
+    for forged in ([], [own, own], [{**own, name: [-5.0, 2.0] if isinstance(own[name], list) else "x"}]):
+        documents.write(path, "calibrator", 1, {**body, "maps": forged})
+        with pytest.raises(sf.InvalidCalibrator):
+            load(path)
+    path.write_text(path.read_text().replace(":1,", ":1e999,", 1))
+    with pytest.raises(sf.InvalidCalibrator):
+        load(path)
 
 
 @pytest.mark.parametrize("model", EVERY, ids=repr)

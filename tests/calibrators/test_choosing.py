@@ -85,6 +85,9 @@ def test_words_several_classes_and_logits() -> None:
         ({"methods": {"x": "SafePlatt"}}, "give calibrators by name"),
         ({"y_test": [1, 0]}, "together"),
         ({"share": 1.5}, "share is 1.5"),
+        ({"rng": 0}, "rng is 0"),
+        ({"methods": [SafePlatt()]}, "by name"),
+        ({"methods": {"s": SafePlatt(from_logits=True)}}, "same from_logits"),
     ],
 )
 def test_bad_requests_are_named(options, said) -> None:

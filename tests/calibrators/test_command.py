@@ -32,7 +32,7 @@ def written(path, y, p, *, with_truth: bool = True):
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-def test_rows_are_corrected_and_everything_else_stays(tmp_path, suffix, capsys) -> None:
+def test_rows_are_corrected_in_their_order(tmp_path, suffix, capsys) -> None:
     y, p = rows(600, 0)
     _, q = rows(50, 1)
     fit, apply = written(tmp_path / f"fit{suffix}", y, p), written(tmp_path / f"new{suffix}", None, q, with_truth=False)
@@ -45,7 +45,8 @@ def test_rows_are_corrected_and_everything_else_stays(tmp_path, suffix, capsys) 
             found = list(csv.DictReader(file))
     else:
         found = pq.read_table(out).to_pylist()
-    assert [int(row["id"]) for row in found] == list(range(50))
+    assert [int(row["predicted"]) for row in found] == (q > 0.5).astype(int).tolist()
+    assert list(found[0]) == ["prob", "predicted", "confidence"]
     assert [float(row["prob"]) for row in found] == pytest.approx(expected.tolist(), rel=1e-12)
     assert load(kept).predict_proba(q)[:, 1].tolist() == expected.tolist()
     assert "50 rows" in capsys.readouterr().out
@@ -75,22 +76,48 @@ def test_columns_of_several_classes(tmp_path) -> None:
     expected = Platt().fit(table, words).predict_proba(table)
     corrected = np.array([[row[f"p_{name}"] for name in "abc"] for row in found])
     assert corrected == pytest.approx(expected, rel=1e-9)
-    assert [row["label"] for row in found] == words.tolist()
+    assert [row["predicted"] for row in found] == np.array(["a", "b", "c"])[table.argmax(axis=1)].tolist()
 
 
 def test_what_cannot_be_done_is_said_and_nothing_written(tmp_path, capsys) -> None:
     y, p = rows(60, 0)
     fit = written(tmp_path / "fit.csv", y, p)
     out = tmp_path / "out.csv"
-    other = tmp_path / "other.csv"
+    other, kept = tmp_path / "other.csv", tmp_path / "kept.json"
     other.write_text("score\n0.5\n")
     for arguments, status, said in (
         (["--method", "best"], 2, "there is no calibrator 'best'"),
         (["--apply", str(fit)], 2, "together"),
-        (["--apply", str(other), "-o", str(out), "--method", "platt"], 3, "there is no column 'prob'"),
+        (
+            ["--apply", str(other), "-o", str(out), "--method", "platt", "--save", str(kept)],
+            3,
+            "there is no column 'prob'",
+        ),
         (["--apply", str(fit), "-o", str(fit), "--method", "platt"], 2, "written over"),
         (["--apply", str(fit), "-o", str(tmp_path / "out.xlsx"), "--method", "platt"], 2, "should end in"),
     ):
         assert run(["calibrate", "--fit", str(fit), *arguments]) == status, arguments
         assert said in " ".join(capsys.readouterr().err.split())
         assert not out.exists()
+        assert not kept.exists()
+
+
+def test_lists_and_logits_get_a_column_a_class(tmp_path) -> None:
+    rng = np.random.default_rng(0)
+    z = rng.normal(0, 2, (300, 3))
+    y = (
+        (np.cumsum(np.exp(z) / np.exp(z).sum(axis=1, keepdims=True), axis=1) < rng.random((300, 1)))
+        .sum(axis=1)
+        .clip(0, 2)
+    )
+    path, out = tmp_path / "rows.jsonl", tmp_path / "out.csv"
+    path.write_text(
+        "".join(json.dumps({"label": int(a), "logits": b.tolist()}) + "\n" for a, b in zip(y, z, strict=True))
+    )
+    arguments = ["calibrate", "--fit", str(path), "--apply", str(path), "-o", str(out), "--method", "safe_platt"]
+    assert run(arguments) == 0
+    with out.open() as file:
+        found = list(csv.DictReader(file))
+    assert list(found[0]) == ["p_0", "p_1", "p_2", "predicted", "confidence"]
+    expected = SafePlatt(from_logits=True).fit(z, y).predict_proba(z)
+    assert [float(row["p_2"]) for row in found] == pytest.approx(expected[:, 2].tolist(), rel=1e-9)

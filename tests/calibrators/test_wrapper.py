@@ -72,3 +72,10 @@ def test_labels_may_be_words_and_methods_are_named() -> None:
     assert set(model.predict(X[:20])) <= {"cat", "dog", "owl"}
     with pytest.raises(ValueError, match="method is 'Best'"):
         Calibrated(GaussianNB(), "Best").fit(X, Y)
+    with pytest.raises(ValueError, match="takes logits"):
+        Calibrated(GaussianNB(), SafePlatt(from_logits=True)).fit(X, Y)
+    with pytest.raises(ValueError, match="below 0"):
+        Calibrated(GaussianNB()).fit(X, Y, -np.ones(len(Y)))
+    frozen = FrozenEstimator(GaussianNB().fit(X, Y))
+    with pytest.raises(ValueError, match=r"y\[3\] is .*9.*no class"):
+        Calibrated(frozen).fit(X, np.where(np.arange(len(Y)) == 3, 9, Y))

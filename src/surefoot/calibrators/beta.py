@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from surefoot.calibrators.calibrator import Calibrator, Events, Floats, Map, expit, logistic_fit
+from surefoot.calibrators.calibrator import Calibrator, Events, Floats, Map, check_finite, expit, logistic_fit
 
 #: As the reference: the least probability, and a penalty that is felt only where classes can be told apart entirely.
 _LEAST = float(np.finfo(np.float64).eps)
@@ -18,6 +18,9 @@ class TwoLogarithms(Map):
     of_p: float
     of_rest: float
     intercept: float
+
+    def __post_init__(self) -> None:
+        check_finite(self.of_p, self.of_rest, self.intercept)
 
     def __call__(self, probability: Floats, log_odds: Floats) -> tuple[Floats, Floats]:
         z = _features(probability, log_odds) @ np.array([self.of_p, self.of_rest, self.intercept])

@@ -8,6 +8,7 @@ they had. One against the rest, the event is that a row is of a class, and rows 
 from __future__ import annotations
 
 import inspect
+import math
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
 from os import PathLike
@@ -92,9 +93,9 @@ class Calibrator(ABC):
     def fit(self, probabilities: Any, y: Any, sample_weight: Any = None, *, labels: Any = None) -> Any:
         """Fit to probabilities (P(second label), or a column a class) and true labels. Returns itself."""
         rows = self._predictions(y, probabilities, sample_weight, labels)
-        assert rows.labels is not None
-        self.classes_ = np.array(rows.labels)
-        self.maps_ = tuple(self._fitted(events) for events in self._questions(rows))
+        maps = tuple(self._fitted(events) for events in self._questions(rows))
+        # both or neither
+        self.classes_, self.maps_ = np.array(rows.labels), maps
         return self
 
     def predict_proba(self, probabilities: Any) -> Floats:
@@ -127,6 +128,10 @@ class Calibrator(ABC):
 
     # -- how rows come in ----------------------------------------------------------------------------------------------
 
+    def _map_count(self, classes: int) -> int:
+        """How many maps it has for so many classes."""
+        return 1 if self.is_of_top_label or classes == 2 else classes
+
     def _labels(self) -> list[Label]:
         if not hasattr(self, "classes_"):
             raise InvalidCalibrator(f"this {type(self).__name__} is not fitted yet: call fit(probabilities, y) first.")
@@ -134,6 +139,8 @@ class Calibrator(ABC):
         return labels
 
     def _predictions(self, y: Any, probabilities: Any, sample_weight: Any, labels: Any) -> Predictions:
+        if not isinstance(self.from_logits, bool | np.bool_):
+            raise ValueError(f"from_logits is {self.from_logits!r}; it should be true or false.")
         door = Predictions.from_logits if self.from_logits else Predictions.from_probabilities
         return door(y, probabilities, labels=labels, sample_weight=sample_weight)
 
@@ -182,6 +189,9 @@ class Calibrator(ABC):
         type(self)(**{**self.get_params(), **parameters})  # refuses what it does not know
         for name, value in parameters.items():
             setattr(self, name, value)
+        for name in ("classes_", "maps_"):
+            # fitted with other parameters, they would mean something else
+            self.__dict__.pop(name, None)
         return self
 
     def __repr__(self) -> str:
@@ -193,7 +203,10 @@ class Calibrator(ABC):
         """Write it as a small JSON file: whole, or not at all."""
         body = {
             "method": type(self).__name__,
-            "parameters": self.get_params(),
+            "parameters": {
+                name: value.item() if isinstance(value, np.generic) else value
+                for name, value in self.get_params().items()
+            },
             "classes": self._labels(),
             "maps": [
                 {
@@ -218,8 +231,7 @@ def _unpacked(body: dict[str, Any]) -> Calibrator:
     if kind is None:
         raise ValueError(f"there is no calibrator {body['method']!r}")
     found: Calibrator = kind(**body["parameters"])
-    found.classes_ = np.array(body["classes"])
-    found.maps_ = tuple(
+    maps = tuple(
         kind._map(
             **{
                 name: np.array(value, dtype=np.float64) if isinstance(value, list) else value
@@ -228,7 +240,26 @@ def _unpacked(body: dict[str, Any]) -> Calibrator:
         )
         for own in body["maps"]
     )
+    classes = body["classes"]
+    if not isinstance(classes, list) or len(set(map(repr, classes))) < 2 or len(maps) != found._map_count(len(classes)):
+        raise ValueError("classes and maps do not belong together")
+    found.classes_, found.maps_ = np.array(classes), maps
     return found
+
+
+def check_steps(start: Floats, *values: Floats, more: int = 0) -> None:
+    """Raise unless steps rise and their values, as many as steps and some more, are probabilities."""
+    if start.ndim != 1 or not np.isfinite(start).all() or (np.diff(start) < 0).any():
+        raise ValueError("steps do not rise")
+    for value in values:
+        if value.shape != (len(start) + more,) or not len(value) or not ((value >= 0) & (value <= 1)).all():
+            raise ValueError("values of steps are no probabilities, one for each")
+
+
+def check_finite(*values: float) -> None:
+    """Raise unless all are finite numbers."""
+    if not all(isinstance(value, int | float) and math.isfinite(value) for value in values):
+        raise ValueError("a parameter is no finite number")
 
 
 def _stated(rows: Predictions, label: int) -> tuple[Floats, Floats]:

@@ -24,6 +24,7 @@ from surefoot.calibrators.temperature import Temperature
 from surefoot.calibrators.venn_abers import VennAbers
 from surefoot.errors import CertaintyWarning, InvalidPredictions
 from surefoot.predictions import Predictions
+from surefoot.predictions.columns import as_numbers
 from surefoot.risk.intervals import Interval
 
 #: p-values below which confidences are called risky.
@@ -165,13 +166,16 @@ def calibrate(
     ('safe_platt', True, False)
     """
     check_share("share", share, "0.5")
-    chosen = {name: named(name, from_logits=from_logits) for name in NAMED} if methods is None else dict(methods)
-    _check_methods(chosen)
+    chosen = {name: named(name, from_logits=from_logits) for name in NAMED} if methods is None else _by_name(methods)
+    _check_methods(chosen, from_logits=from_logits)
+    if rng is not None and not isinstance(rng, np.random.Generator):
+        raise ValueError(f"rng is {rng!r}; give numpy.random.default_rng(seed).")
     door = Predictions.from_logits if from_logits else Predictions.from_probabilities
     whole = door(y, probabilities, labels=labels)
     assert whole.labels is not None
     names = list(whole.labels)
-    truth, table = np.asarray(whole.truth), np.asarray(probabilities)
+    truth = np.asarray(whole.truth)
+    table = as_numbers("probabilities", probabilities, dimensions=2, fractions=not from_logits).values
     if (y_test is None) != (probabilities_test is None):
         raise InvalidPredictions("give y_test and probabilities_test together, or neither.")
     fit: tuple[Any, Any]
@@ -200,10 +204,20 @@ def calibrate(
     return Calibration(trials, recommended, type(best)(**best.get_params()).fit(table, truth, labels=names))
 
 
-def _check_methods(methods: Mapping[str, Any]) -> None:
+def _by_name(methods: Any) -> dict[str, Any]:
+    if not isinstance(methods, Mapping):
+        raise InvalidPredictions(
+            f"methods is a {type(methods).__name__}; give calibrators by name: {{'mine': SafePlatt()}}."
+        )
+    return dict(methods)
+
+
+def _check_methods(methods: Mapping[str, Any], *, from_logits: bool) -> None:
     for name, model in methods.items():
         if not isinstance(model, Calibrator):
             raise InvalidPredictions(f"methods[{name!r}] is a {type(model).__name__}; give calibrators by name.")
+        if bool(model.from_logits) != bool(from_logits):
+            raise InvalidPredictions(f"methods[{name!r}] and calibrate should have the same from_logits.")
     if _RAW in methods:
         raise InvalidPredictions("methods holds 'raw', which is the name of the model as it is.")
     if not any(model.is_safe for model in methods.values()):

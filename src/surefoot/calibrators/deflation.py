@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from surefoot.arguments import check_share
-from surefoot.calibrators.calibrator import Calibrator, Events, Floats, Map
+from surefoot.calibrators.calibrator import Calibrator, Events, Floats, Map, check_steps
 from surefoot.roots import root
 
 Kind = Literal["safe", "maximum_likelihood", "pac"]
@@ -32,6 +32,9 @@ class Shortfalls(Map):
 
     start: Floats
     shortfall: Floats
+
+    def __post_init__(self) -> None:
+        check_steps(self.start, self.shortfall)
 
     def __call__(self, probability: Floats, log_odds: Floats) -> tuple[Floats, Floats]:
         lost = self.shortfall[np.searchsorted(self.start, probability, side="right") - 1]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.calibrators.calibrator import Calibrator, Events, Floats, Map
+from surefoot.calibrators.calibrator import Calibrator, Events, Floats, Map, check_steps
 from surefoot.errors import CertaintyWarning
 
 
@@ -16,6 +16,9 @@ from surefoot.errors import CertaintyWarning
 class Steps(Map):
     at: Floats
     value: Floats
+
+    def __post_init__(self) -> None:
+        check_steps(self.at, self.value)
 
     def __call__(self, probability: Floats, log_odds: Floats) -> tuple[Floats, Floats]:
         p = np.interp(probability, self.at, self.value)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from surefoot.calibrators.calibrator import Calibrator, Events, Floats, Map, expit, logistic_fit
+from surefoot.calibrators.calibrator import Calibrator, Events, Floats, Map, check_finite, expit, logistic_fit
 
 
 @dataclass(frozen=True)
@@ -14,6 +14,9 @@ class Sigmoid(Map):
     slope: float
     intercept: float
     on_log_odds: bool
+
+    def __post_init__(self) -> None:
+        check_finite(self.slope, self.intercept)
 
     def __call__(self, probability: Floats, log_odds: Floats) -> tuple[Floats, Floats]:
         z = self.slope * (np.clip(log_odds, -1e3, 1e3) if self.on_log_odds else probability) + self.intercept

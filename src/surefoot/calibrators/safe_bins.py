@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from surefoot.calibrators.calibrator import Calibrator, Events, Floats, Map
+from surefoot.calibrators.calibrator import Calibrator, Events, Floats, Map, check_steps
 
 #: Log-odds of confidence at which the bins are cut: fixed before any data.
 EDGES = np.linspace(-2.0, 12.0, 15)
@@ -18,6 +18,9 @@ class Cells(Map):
 
     edges: Floats
     doubt: Floats
+
+    def __post_init__(self) -> None:
+        check_steps(self.edges, self.doubt, more=1)
 
     def __call__(self, probability: Floats, log_odds: Floats) -> tuple[Floats, Floats]:
         doubt = self.doubt[np.searchsorted(self.edges, -log_odds, side="right")]

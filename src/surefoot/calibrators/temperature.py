@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.calibrators.calibrator import Calibrator, Events, Floats, Map
+from surefoot.calibrators.calibrator import Calibrator, Events, Floats, Map, check_finite
 from surefoot.predictions import Predictions
 from surefoot.roots import root
 
@@ -20,6 +20,9 @@ class Sharpness(Map):
     """The inverse of the temperature."""
 
     inverse: float
+
+    def __post_init__(self) -> None:
+        check_finite(self.inverse)
 
     def __call__(self, probability: Floats, log_odds: Floats) -> tuple[Floats, Floats]:
         raise NotImplementedError("a temperature is of whole rows")
@@ -56,7 +59,6 @@ class Temperature(Calibrator):
     def fit(self, probabilities: Any, y: Any, sample_weight: Any = None, *, labels: Any = None) -> Any:
         rows = self._predictions(y, probabilities, sample_weight, labels)
         assert rows.labels is not None
-        self.classes_ = np.array(rows.labels)
         z = _logits(rows)
         own = z[np.arange(len(z)), rows.truth_codes(slice(None))]
 
@@ -70,13 +72,17 @@ class Temperature(Calibrator):
             best = _LOWEST
         else:
             best = root(slope, _LOWEST, _HIGHEST, 1e-12)
-        self.maps_ = (Sharpness(best),)
+        self.classes_, self.maps_ = np.array(rows.labels), (Sharpness(best),)
         return self
 
+    def _map_count(self, classes: int) -> int:
+        return 1
+
     def predict_proba(self, probabilities: Any) -> Floats:
-        (sharpness,) = self.maps_ if hasattr(self, "maps_") else (Sharpness(1.0),)
+        rows = self._unlabelled(probabilities)
+        (sharpness,) = self.maps_
         assert isinstance(sharpness, Sharpness)
-        return _shares(_logits(self._unlabelled(probabilities)) * sharpness.inverse)
+        return _shares(_logits(rows) * sharpness.inverse)
 
 
 def _logits(rows: Predictions) -> Floats:

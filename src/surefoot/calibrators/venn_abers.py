@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from surefoot.calibrators.calibrator import Calibrator, Events, Floats, Map
+from surefoot.calibrators.calibrator import Calibrator, Events, Floats, Map, check_steps
 
 Kind = Literal["merged", "pessimistic", "pooled"]
 _KINDS = ("merged", "pessimistic", "pooled")
@@ -28,6 +28,9 @@ class Pairs(Map):
     low: Floats
     high: Floats
     is_merged: bool
+
+    def __post_init__(self) -> None:
+        check_steps(self.start, self.low, self.high)
 
     def __call__(self, probability: Floats, log_odds: Floats) -> tuple[Floats, Floats]:
         run = np.searchsorted(self.start, probability, side="right") - 1

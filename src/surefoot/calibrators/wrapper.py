@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validat
 
 from surefoot.calibrators import METHODS, Calibrator
 from surefoot.calibrators.calibrator import Floats
+from surefoot.predictions.columns import as_weight
 
 
 class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -43,7 +44,11 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Calibrated:
         """Fit classifier and calibrator."""
-        sample_weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        if sample_weight is not None:
+            sample_weight = np.asarray(sample_weight, dtype=np.float64)
+            if not sample_weight.any():
+                raise ValueError("sample_weight is zero on every row; no weight would count.")
+            sample_weight = as_weight(sample_weight, len(sample_weight))
         if isinstance(self.estimator, FrozenEstimator):
             self.estimator_ = self.estimator
             check_classification_targets(y)
@@ -73,9 +78,11 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
 
     def _calibrator(self) -> Calibrator:
         if isinstance(self.method, Calibrator):
+            if self.method.from_logits:
+                raise ValueError("method takes logits, but classifiers give probabilities; leave out from_logits.")
             made: Calibrator = clone(self.method)
             return made
-        if self.method not in METHODS:
+        if not isinstance(self.method, str) or self.method not in METHODS:
             raise ValueError(f"method is {self.method!r}; there are {', '.join(METHODS)}.")
         return METHODS[self.method]()
 
@@ -107,4 +114,9 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
 def _codes(values: Any, classes: Any) -> Any:
     """Positions among the classes, which may be of any kind."""
     order = np.argsort(classes)
-    return order[np.searchsorted(classes, values, sorter=order)]
+    place = order[np.searchsorted(classes, values, sorter=order).clip(max=len(classes) - 1)]
+    foreign = classes[place] != values
+    if foreign.any():
+        row = int(np.argmax(foreign))
+        raise ValueError(f"y[{row}] is {values[row]!r}, which is no class of the classifier: {classes.tolist()!r}.")
+    return place

@@ -26,7 +26,7 @@ def command(
         str | None, typer.Option("--apply", metavar="FILE", help="Rows to correct; the truth is not needed.")
     ] = None,
     out: Annotated[
-        str | None, typer.Option("--out", "-o", metavar="OUT", help="Where they go: .csv, .parquet, .arrow, .jsonl.")
+        str | None, typer.Option("--out", "-o", metavar="OUT", help="Where corrected rows go, in order.")
     ] = None,
     method: Annotated[
         str | None,
@@ -65,12 +65,14 @@ def command(
         check_outputs(out, save, beside=[path for path in (fit, apply) if path is not None])
         reading = _whole(fit, columns, delimiter)
         model = _fitted(reading, method)
+        # nothing is written before all is known
+        rows = None if apply is None else _applied(model, reading, apply, delimiter)
         if save is not None:
             model.save(save)
             print(f"  Wrote {save} ({size_of(save)})")
-        if apply is not None and out is not None:
-            rows = _applied(model, reading, apply, Path(out), delimiter)
-            print(f"  Wrote {out} ({rows:,} rows, {size_of(out)})")
+        if rows is not None and out is not None:
+            _write(rows, Path(out))
+            print(f"  Wrote {out} ({rows.num_rows:,} rows, {size_of(out)})")
 
 
 def _whole(path: str, columns: dict[str, str], delimiter: str | None) -> Reading:
@@ -116,8 +118,11 @@ def _logits(rows: Predictions) -> Any:
     return np.stack([-np.logaddexp(0, -own) for own in odds], axis=1)
 
 
-def _applied(model: Any, reading: Reading, path: str, out: Path, delimiter: str | None) -> int:
-    """Write the rows of a file with the columns of probabilities corrected; all others stay as they are."""
+def _applied(model: Any, reading: Reading, path: str, delimiter: str | None) -> Any:
+    """The rows of a file, in their order: corrected probabilities, and what the raw model predicts and how surely.
+
+    Columns of probabilities keep their names; of a list, or of logits, each class has one.
+    """
     import numpy as np
     import pyarrow as pa
 
@@ -137,21 +142,25 @@ def _applied(model: Any, reading: Reading, path: str, out: Path, delimiter: str 
         absent = next((name for name in names if name not in source.schema.names), None)
         if absent is not None:
             raise BadFile(f"{source.name}: there is no column '{absent}', which the calibrator was fitted to")
-        tables += [batch.table for batch in source.batches(source.schema.names, names)]
+        tables += [batch.table for batch in source.batches(names, names)]
     rows = pa.concat_tables(tables, promote_options="permissive")
     values = [as_array(name, rows.column(name)) for name in names]
     given = values[0] if len(values) == 1 else np.stack(values, axis=1)
     found = model.predict_proba(given)
-    if len(names) > 1:
-        corrected = {name: pa.array(found[:, i]) for i, name in enumerate(names)}
-    elif given.ndim == 1:
-        corrected = {names[0]: pa.array(found[:, 1])}
+    second = given.ndim == 1
+    largest = (given > (0 if model.from_logits else 0.5)).astype(np.intp) if second else given.argmax(axis=1)
+    if second and not model.from_logits:
+        corrected = {names[0]: found[:, 1]}
     else:
-        corrected = {names[0]: pa.array(found.tolist())}
-    for name, column in corrected.items():
-        rows = rows.set_column(rows.column_names.index(name), name, column)
-    _write(rows, out)
-    return int(rows.num_rows)
+        labels = names if len(names) > 1 and not model.from_logits else [f"p_{label}" for label in model.classes_]
+        corrected = {name: found[:, i] for i, name in enumerate(labels)}
+    return pa.table(
+        {
+            **{name: pa.array(column) for name, column in corrected.items()},
+            "predicted": pa.array(model.classes_[largest]),
+            "confidence": pa.array(found[np.arange(len(found)), largest]),
+        }
+    )
 
 
 def _write(rows: Any, out: Path) -> None:
