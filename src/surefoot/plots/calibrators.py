@@ -15,6 +15,8 @@ from surefoot.plots.display import LOOKS, MUTED, Display, noted, titled
 _KINDS = {"overconfident": "over", "underconfident": "under"}
 #: CSR drawn at most: what is larger, or infinite, stands at the edge.
 _MOST = 1e6
+#: Marks up to which names stand at them, and the height of a line of names beside the plot.
+_FEW, _LINE = 4, 0.06
 
 
 @dataclass
@@ -53,15 +55,43 @@ class CalibratorsDisplay(Display):
 
     def _draw(self, ax: Any) -> None:
         ax.axhline(1, color=MUTED, linestyle=":", linewidth=1)
+        marks = []
         for name, a in self.assessments.items():
             hue, shape = LOOKS[_KINDS.get(a.verdict, "fair")]
             x, y = a["cw_accuracy"], min(max(a.risk.csr, 1e-3), _MOST)
             ax.plot(x, y, shape, color=hue, markersize=6, markerfacecolor="white" if shape == "o" else hue)
-            words = shown(name, 24) + (" (CSR infinite)" if math.isinf(a.risk.csr) else "")
-            noted(ax, x, y, words, textcoords="offset points", xytext=(6, 3))
+            marks.append((y, x, shown(name, 24) + (" (CSR infinite)" if math.isinf(a.risk.csr) else "")))
         ax.set_yscale("log")
         ax.yaxis.set_major_formatter("{x:g}")
         ax.tick_params(which="minor", labelleft=False)
         ax.xaxis.set_major_formatter("{x:.1%}")
         ax.margins(x=0.2, y=0.2)
         titled(ax, "Value against risk", "Confidence-weighted accuracy →", "CSR, riskier →")
+        if len(marks) <= _FEW:
+            for y, x, words in marks:
+                noted(ax, x, y, words, textcoords="offset points", xytext=(6, 3))
+        else:
+            self._listed(ax, marks)
+
+    def _listed(self, ax: Any, marks: list[tuple[float, float, str]]) -> None:
+        """Names in a column beside the plot, each led to its mark: side by side they would cover each other."""
+        low, high = (math.log(limit) for limit in ax.get_ylim())
+        # from below, each at its own height or where there is room
+        place = -1.0
+        lines = []
+        for y, x, words in sorted(marks):
+            place = max((math.log(y) - low) / (high - low), place + _LINE)
+            lines.append((place, x, y, words))
+        beyond = max(0.0, place - 1.0)
+        for height, x, y, words in lines:
+            ax.annotate(
+                words,
+                (x, y),
+                xytext=(1.06, height - beyond),
+                textcoords="axes fraction",
+                color=MUTED,
+                fontsize="small",
+                va="center",
+                annotation_clip=False,
+                arrowprops={"arrowstyle": "-", "color": MUTED, "linewidth": 0.4, "shrinkB": 4, "relpos": (0, 0.5)},
+            )
