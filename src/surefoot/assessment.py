@@ -246,7 +246,7 @@ def assess(
             raise InvalidPredictions("a tally already holds all there is; give it alone.")
         return _assess_tally(x, level, by)
     predictions = _as_predictions(x, probabilities, columns)
-    if is_on_device(predictions) and not predictions.has_equal_weights:  # type: ignore[union-attr]
+    if is_on_device(predictions) and not predictions.has_equal_weights:
         # the exact law of unequal weights is made of rows
         predictions = on_host(predictions)
         by = by.cpu() if hasattr(by, "cpu") else by
@@ -344,7 +344,7 @@ def _as_predictions(x: Any, probabilities: Any, columns: dict[str, Any]) -> Held
     if isinstance(x, Predictions) or stays(x):
         if probabilities is not None or columns:
             raise InvalidPredictions("Predictions already hold all there is; give them alone.")
-        return x  # type: ignore[no-any-return]
+        return x
     if isinstance(x, tuple) and len(x) == 2 and probabilities is None:
         x, probabilities = x
     if is_frame(x):

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from scipy.special import expit, logit
+from scipy.special import expit
 
 import surefoot as sf
 from surefoot.calibrators import Isotonic, Platt, SafeBins, SafePlatt
@@ -74,7 +74,6 @@ def test_words_several_classes_and_logits() -> None:
     assert found.calibrator.classes_.tolist() == ["a", "b", "c"]
     assert found.calibrator.predict_proba(z).shape == (900, 3)
     assert sf.calibrate(*overconfident(300)).trials.keys() == found.trials.keys()
-    assert logit(0.5) == 0
 
 
 @pytest.mark.parametrize(

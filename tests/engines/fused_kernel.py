@@ -19,7 +19,8 @@ def main() -> None:
     warnings.simplefilter("ignore")
     device = "cuda" if torch.cuda.is_available() else "cpu"
     tensor_kernel.has_kernels = lambda device: True
-    tensor_kernel._multiprocessors = lambda device: 1
+    tensors.has_kernels = tensor_kernel.has_kernels
+    tensor_kernel.multiprocessors = tensors.multiprocessors = lambda device: 1
 
     every = [*ALWAYS, *BANDS, *DIAGRAM, *(term for metric in ALL.values() for term in metric.terms)]
     terms = [term for term in dict.fromkeys(every) if isinstance(term.key, Everything | Bins)]
@@ -47,9 +48,13 @@ def main() -> None:
                     np.testing.assert_allclose(own, sums.value, rtol=1e-12, atol=1e-13, err_msg=name)
             compared += 1
         scored = tensors.from_probabilities(torch.tensor(y, device=device), torch.tensor(p, device=device))
-        followed = dataclasses.replace(scored, follows_second=True)
+        here = Predictions.from_probabilities(y, p)
+        assert scored.follows_second
+        for name in ("predicted", "correct", "confidence", "doubt", "certain", "rounded"):
+            np.testing.assert_array_equal(getattr(scored, name), getattr(here, name), err_msg=name)
+        apart = dataclasses.replace(scored, _confidence=scored.confidence, _doubt=scored.doubt, follows_second=False)
         for name in ("auc", "cw_auc"):
-            np.testing.assert_allclose(ALL[name](followed), ALL[name](Predictions.from_probabilities(y, p)), rtol=1e-12)
+            np.testing.assert_allclose(ALL[name](apart), ALL[name](Predictions.from_probabilities(y, p)), rtol=1e-12)
         for name in ("auc", "cw_auc", "cw_average_precision"):
             here = ALL[name](Predictions.from_probabilities(y, p))
             np.testing.assert_allclose(ALL[name](scored), here, rtol=1e-12)

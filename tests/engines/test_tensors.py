@@ -109,6 +109,11 @@ def test_tallies_of_tensors_are_those_of_arrays(door, device) -> None:
         if key == "class score":
             # a logarithm that rounds otherwise may put a row into the next cell
             assert len(np.setxor1d(table.codes, other.codes)) <= 2
+            for name, sums in table.totals.items():
+                assert other.totals[name].value.sum() == pytest.approx(sums.value.sum(), rel=1e-12), name
+            for name in ("auc", "cw_auc", "cw_average_precision"):
+                assert ALL[name].of(found) == pytest.approx(ALL[name].of(expected), abs=1e-6), name
+                assert ALL[name].of(found) == pytest.approx(ALL[name](arrays), abs=ALL[name].bound(found) + 1e-12)
             continue
         if key == "doubt" and door in ("columns", "log-odds", "logits"):
             # so may a doubt, in its last digit: exponentials differ, and the order in which columns are added

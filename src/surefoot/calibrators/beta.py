@@ -6,7 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from surefoot.calibrators.calibrator import Calibrator, Events, Floats, Map, check_finite, expit, logistic_fit
+from surefoot.calibrators.calibrator import EventCalibrator, Events, Map, check_finite
+from surefoot.calibrators.logistic import logistic_fit
+from surefoot.predictions.doubt import expit
+from surefoot.tallies import Floats
 
 #: As the reference: the least probability, and a penalty that is felt only where classes can be told apart entirely.
 _LEAST = float(np.finfo(np.float64).eps)
@@ -23,11 +26,11 @@ class TwoLogarithms(Map):
         check_finite(self.of_p, self.of_rest, self.intercept)
 
     def __call__(self, probability: Floats, log_odds: Floats) -> tuple[Floats, Floats]:
-        z = _features(probability, log_odds) @ np.array([self.of_p, self.of_rest, self.intercept])
+        z = _features(probability) @ np.array([self.of_p, self.of_rest, self.intercept])
         return expit(z), expit(-z)
 
 
-class Beta(Calibrator):
+class Beta(EventCalibrator):
     r"""A sigmoid of :math:`a \log p - b \log(1 - p) + c`, with a and b not negative but for scores that run backwards.
 
     Kull, Silva Filho and Flach (2017). Holds the identity, which Platt's sigmoid of probabilities does not. The same as
@@ -53,7 +56,7 @@ class Beta(Calibrator):
         return "None: maximum likelihood of three parameters."
 
     def _fitted(self, events: Events) -> TwoLogarithms:
-        features = _features(events.probability, events.log_odds)
+        features = _features(events.probability)
         target, start = events.happened.astype(np.float64), np.zeros(3)
         found = logistic_fit(features, target, events.weight, start, ridge=_RIDGE)
         # as the reference: the first logarithm that counts the wrong way is left out, and the other fitted anew
@@ -63,6 +66,6 @@ class Beta(Calibrator):
         return TwoLogarithms(*found.tolist())
 
 
-def _features(probability: Floats, log_odds: Floats) -> Floats:
+def _features(probability: Floats) -> Floats:
     p = np.clip(probability, _LEAST, 1 - _LEAST)
     return np.stack([np.log(p), -np.log1p(-p), np.ones(len(p))], axis=1)

@@ -21,9 +21,13 @@ from surefoot import documents
 from surefoot.errors import InvalidCalibrator, InvalidPredictions
 from surefoot.predictions import Predictions
 from surefoot.predictions.labels import Label
+from surefoot.tallies import Floats
 
-Floats = npt.NDArray[np.float64]
 SCHEMA = 1
+
+
+#: What "add one wrong" proves.
+SAFE = "On fresh exchangeable rows the mean CSR is at most 1."
 
 
 class Events(NamedTuple):
@@ -59,13 +63,12 @@ class Calibrator(ABC):
 
     #: What it costs, in a sentence.
     cost: ClassVar[str]
-    #: Its kind of map, by which a saved one is read.
-    _map: ClassVar[type[Map]]
+    #: What a fitted one consists of, by which a saved one is read.
+    _map: ClassVar[type[Any]]
 
     from_logits: bool
-    top_label: bool
     classes_: npt.NDArray[Any]
-    maps_: tuple[Map, ...]
+    maps_: tuple[Any, ...]
 
     @property
     @abstractmethod
@@ -78,45 +81,21 @@ class Calibrator(ABC):
         return False
 
     @property
-    def is_of_top_label(self) -> bool:
-        """Whether it corrects the confidence of the decision, or that of each class."""
-        return self.top_label
-
-    @property
     def takes_weights(self) -> bool:
         """Whether rows may count differently; where one row is one draw, they may not."""
         return True
 
     @abstractmethod
-    def _fitted(self, events: Events) -> Map: ...
-
     def fit(self, probabilities: Any, y: Any, sample_weight: Any = None, *, labels: Any = None) -> Any:
         """Fit to probabilities (P(second label), or a column a class) and true labels. Returns itself."""
-        rows = self._predictions(y, probabilities, sample_weight, labels)
-        maps = tuple(self._fitted(events) for events in self._questions(rows))
-        # both or neither
-        self.classes_, self.maps_ = np.array(rows.labels), maps
-        return self
 
+    @abstractmethod
     def predict_proba(self, probabilities: Any) -> Floats:
-        """Corrected probabilities, a column for each of ``classes_``.
+        """Corrected probabilities, a column for each of ``classes_``."""
 
-        Of the top label the raw model's decision stays: keep it where these are assessed (``y_pred=``), or use
-        :meth:`predictions`.
-        """
-        rows = self._unlabelled(probabilities)
-        if self.is_of_top_label:
-            return self._top_label(rows)
-        assert rows.labels is not None
-        count = len(rows.labels)
-        if count == 2:
-            second, first = self.maps_[0](*_stated(rows, 1))
-            return np.stack([first, second], axis=1)
-        table = np.stack([own(*_stated(rows, k))[0] for k, own in enumerate(self.maps_)], axis=1)
-        total = table.sum(axis=1, keepdims=True)
-        # all classes ruled out: nothing is known
-        shares: Floats = np.divide(table, total, out=np.full_like(table, 1 / count), where=total > 0)
-        return shares
+    @abstractmethod
+    def _map_count(self, classes: int) -> int:
+        """How many maps it has for so many classes."""
 
     def predictions(self, y: Any, probabilities: Any, sample_weight: Any = None) -> Predictions:
         """The corrected probabilities with the raw model's decision, ready to be assessed."""
@@ -127,10 +106,6 @@ class Calibrator(ABC):
         )
 
     # -- how rows come in ----------------------------------------------------------------------------------------------
-
-    def _map_count(self, classes: int) -> int:
-        """How many maps it has for so many classes."""
-        return 1 if self.is_of_top_label or classes == 2 else classes
 
     def _labels(self) -> list[Label]:
         if not hasattr(self, "classes_"):
@@ -149,30 +124,6 @@ class Calibrator(ABC):
         rows = len(probabilities) if hasattr(probabilities, "__len__") else 0
         # the truth is not looked at
         return self._predictions(np.full(rows, labels[0]), probabilities, None, labels)
-
-    def _questions(self, rows: Predictions) -> list[Events]:
-        if self.is_of_top_label:
-            return [Events(*_doubted(rows), rows.wrong, rows.weight)]
-        assert rows.labels is not None
-        classes = range(1, 2) if len(rows.labels) == 2 else range(len(rows.labels))
-        return [Events(*_stated(rows, k), rows.is_truly(k), rows.weight) for k in classes]
-
-    def _top_label(self, rows: Predictions) -> Floats:
-        doubt, confidence = self.maps_[0](*_doubted(rows))
-        assert rows.probabilities is not None
-        table = rows.probabilities.astype(np.float64)
-        if table.ndim == 1:
-            table = np.stack([1 - table, table], axis=1)
-        chosen = rows.predicted_codes(slice(None))
-        at = np.arange(len(table))
-        table[at, chosen] = 0
-        others = table.sum(axis=1, keepdims=True)
-        even = np.full_like(table, 1 / (table.shape[1] - 1))
-        even[at, chosen] = 0
-        shares = np.where(others > 0, table / np.where(others > 0, others, 1), even)
-        table = shares * doubt[:, None]
-        table[at, chosen] = confidence
-        return table
 
     # -- scikit-learn's manner -----------------------------------------------------------------------------------------
 
@@ -217,6 +168,78 @@ class Calibrator(ABC):
             ],
         }
         documents.write(path, "calibrator", SCHEMA, body)
+
+
+class EventCalibrator(Calibrator):
+    """A calibrator made of maps: one of the decision's being wrong, or one for each class against the rest."""
+
+    top_label: bool
+
+    @property
+    def is_of_top_label(self) -> bool:
+        """Whether it corrects the confidence of the decision, or that of each class."""
+        return self.top_label
+
+    @abstractmethod
+    def _fitted(self, events: Events) -> Map: ...
+
+    def fit(self, probabilities: Any, y: Any, sample_weight: Any = None, *, labels: Any = None) -> Any:
+        rows = self._predictions(y, probabilities, sample_weight, labels)
+        asked = self._questions(rows)
+        if not self.takes_weights:
+            asked = [events.equally_weighted(type(self).__name__) for events in asked]
+        maps = tuple(self._fitted(events) for events in asked)
+        # both or neither
+        self.classes_, self.maps_ = np.array(rows.labels), maps
+        return self
+
+    def predict_proba(self, probabilities: Any) -> Floats:
+        """Corrected probabilities, a column for each of ``classes_``.
+
+        Of the top label the raw model's decision stays: keep it where these are assessed (``y_pred=``), or use
+        :meth:`predictions`.
+        """
+        rows = self._unlabelled(probabilities)
+        if self.is_of_top_label:
+            return self._top_label(rows)
+        assert rows.labels is not None
+        count = len(rows.labels)
+        if count == 2:
+            second, first = self.maps_[0](*_stated(rows, 1))
+            return np.stack([first, second], axis=1)
+        table = np.stack([own(*_stated(rows, k))[0] for k, own in enumerate(self.maps_)], axis=1)
+        total = table.sum(axis=1, keepdims=True)
+        # all classes ruled out: nothing is known
+        shares: Floats = np.divide(table, total, out=np.full_like(table, 1 / count), where=total > 0)
+        return shares
+
+    def _map_count(self, classes: int) -> int:
+        """How many maps it has for so many classes."""
+        return 1 if self.is_of_top_label or classes == 2 else classes
+
+    def _questions(self, rows: Predictions) -> list[Events]:
+        if self.is_of_top_label:
+            return [Events(*_doubted(rows), rows.wrong, rows.weight)]
+        assert rows.labels is not None
+        classes = range(1, 2) if len(rows.labels) == 2 else range(len(rows.labels))
+        return [Events(*_stated(rows, k), rows.is_truly(k), rows.weight) for k in classes]
+
+    def _top_label(self, rows: Predictions) -> Floats:
+        doubt, confidence = self.maps_[0](*_doubted(rows))
+        assert rows.probabilities is not None
+        table = rows.probabilities.astype(np.float64)
+        if table.ndim == 1:
+            table = np.stack([1 - table, table], axis=1)
+        chosen = rows.predicted_codes(slice(None))
+        at = np.arange(len(table))
+        table[at, chosen] = 0
+        others = table.sum(axis=1, keepdims=True)
+        even = np.full_like(table, 1 / (table.shape[1] - 1))
+        even[at, chosen] = 0
+        shares = np.where(others > 0, table / np.where(others > 0, others, 1), even)
+        corrected: Floats = shares * doubt[:, None]
+        corrected[at, chosen] = confidence
+        return corrected
 
 
 def load(path: str | PathLike[str]) -> Calibrator:
@@ -266,56 +289,12 @@ def _stated(rows: Predictions, label: int) -> tuple[Floats, Floats]:
     """The probability of a class and its log-odds."""
     assert rows.probabilities is not None
     table = rows.probabilities
+    # of P(second label) no other is asked for
     p = table if table.ndim == 1 else table[:, label]
-    p = p.astype(np.float64)
-    return 1 - p if table.ndim == 1 and label == 0 else p, rows.score_log_odds(label, slice(None))
+    return p.astype(np.float64), rows.score_log_odds(label, slice(None))
 
 
 def _doubted(rows: Predictions) -> tuple[Floats, Floats]:
     """The doubt and its log-odds."""
     with np.errstate(divide="ignore"):
         return rows.doubt, np.log(rows.doubt) - np.log(rows.confidence_of(slice(None)))
-
-
-def expit(x: Floats) -> Floats:
-    """1/(1 + exp(-x)), accurate at both ends."""
-    small = np.exp(-np.abs(x))
-    result: Floats = np.where(x >= 0, 1.0, small) / (1 + small)
-    return result
-
-
-def logistic_fit(
-    features: Floats, target: Floats, weight: Floats, start: Floats, *, ridge: float = 0.0, fixed: tuple[int, ...] = ()
-) -> Floats:
-    """Coefficients that minimise the weighted log-loss of expit(features @ coefficients), by Newton's method.
-
-    ``ridge`` is a penalty on squares of all but the last, the intercept; coefficients that are ``fixed`` stay.
-    """
-    free = [i for i in range(features.shape[1]) if i not in fixed]
-    x, coefficients = features[:, free], start.copy()
-    penalty = np.full(len(free), ridge)
-    if features.shape[1] - 1 in free:
-        penalty[-1] = 0.0
-
-    def loss(values: Floats) -> float:
-        z = features @ values
-        return float(weight @ (np.logaddexp(0, z) - target * z) + (penalty * values[free] ** 2).sum() / 2)
-
-    here = loss(coefficients)
-    for _ in range(100):
-        p = expit(features @ coefficients)
-        slope = x.T @ (weight * (p - target)) + penalty * coefficients[free]
-        curve = (x * (weight * p * (1 - p))[:, None]).T @ x + np.diag(penalty)
-        step = np.linalg.lstsq(curve, slope, rcond=None)[0]
-        share = 1.0
-        while True:
-            there = coefficients.copy()
-            there[free] -= share * step
-            value = loss(there)
-            if value <= here or share < 1e-10:
-                break
-            share /= 2
-        gained, here, coefficients = here - value, min(here, value), there if value <= here else coefficients
-        if gained <= 1e-15 * max(1.0, abs(here)) or np.abs(share * step).max(initial=0.0) < 1e-14:
-            break
-    return coefficients

@@ -14,7 +14,7 @@ import numpy as np
 from surefoot.arguments import check_share
 from surefoot.assessment import Assessment, assess
 from surefoot.calibrators.beta import Beta
-from surefoot.calibrators.calibrator import Calibrator, Floats
+from surefoot.calibrators.calibrator import Calibrator
 from surefoot.calibrators.deflation import Deflation
 from surefoot.calibrators.isotonic import Isotonic
 from surefoot.calibrators.platt import Platt
@@ -26,6 +26,7 @@ from surefoot.errors import CertaintyWarning, InvalidPredictions
 from surefoot.predictions import Predictions
 from surefoot.predictions.columns import as_numbers
 from surefoot.risk.intervals import Interval
+from surefoot.tallies import Floats
 
 #: p-values below which confidences are called risky.
 RISKY = 0.01

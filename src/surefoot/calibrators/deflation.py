@@ -9,8 +9,9 @@ from typing import Literal
 import numpy as np
 
 from surefoot.arguments import check_share
-from surefoot.calibrators.calibrator import Calibrator, Events, Floats, Map, check_steps
+from surefoot.calibrators.calibrator import SAFE, EventCalibrator, Events, Map, check_steps
 from surefoot.roots import root
+from surefoot.tallies import Floats
 
 Kind = Literal["safe", "maximum_likelihood", "pac"]
 _KINDS = ("safe", "maximum_likelihood", "pac")
@@ -20,7 +21,7 @@ SHORTFALLS = np.append(0.0, np.geomspace(1e-12, 1.0, 2048))
 _BETS = 2.0 ** -np.arange(14)
 
 _GUARANTEES = {
-    "safe": "On fresh exchangeable rows the mean CSR is at most 1.",
+    "safe": SAFE,
     "maximum_likelihood": "None: on the rows it was fitted to the CSR is at most 1.",
     "pac": "With probability 1 - alpha over the calibration rows, the expected CSR of fresh rows is at most 1.",
 }
@@ -42,7 +43,7 @@ class Shortfalls(Map):
         return probability + lost * (1 - probability), confidence
 
 
-class Deflation(Calibrator):
+class Deflation(EventCalibrator):
     r"""Confidence times :math:`1 - \lambda`, the shortfall that CSR speaks of.
 
     - ``"safe"``: for each row the least :math:`\lambda` with which the calibration rows and this row, taken for a
@@ -82,7 +83,6 @@ class Deflation(Calibrator):
         return _GUARANTEES[self.kind]
 
     def _fitted(self, events: Events) -> Shortfalls:
-        events = events.equally_weighted("Deflation")
         wrong, times = np.unique(events.probability[events.happened], return_counts=True)
         count = times.astype(np.float64)
         rows = len(events.probability)

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.calibrators.calibrator import Calibrator, Events, Floats, Map, check_steps
+from surefoot.calibrators.calibrator import EventCalibrator, Events, Map, check_steps
 from surefoot.errors import CertaintyWarning
+from surefoot.tallies import Floats
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Steps(Map):
         return p, 1 - p
 
 
-class Isotonic(Calibrator):
+class Isotonic(EventCalibrator):
     """The rising function of the stated probability that fits best, as scikit-learn's: straight between its points.
 
     Where all calibration rows at one end were of one kind it says 0 or 1, which no number of rows can show: a warning

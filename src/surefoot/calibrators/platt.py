@@ -6,7 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from surefoot.calibrators.calibrator import Calibrator, Events, Floats, Map, check_finite, expit, logistic_fit
+from surefoot.calibrators.calibrator import EventCalibrator, Events, Map, check_finite
+from surefoot.calibrators.logistic import logistic_fit
+from surefoot.predictions.doubt import expit
+from surefoot.tallies import Floats
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class Sigmoid(Map):
         return expit(z), expit(-z)
 
 
-class Platt(Calibrator):
+class Platt(EventCalibrator):
     r"""A sigmoid of the stated probability (of the logit, if logits are given).
 
     .. math:: p' = \frac1{1 + e^{-(a p + b)}}

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from surefoot.calibrators.calibrator import Calibrator, Events, Floats, Map, check_steps
+from surefoot.calibrators.calibrator import EventCalibrator, Events, Map, check_steps
+from surefoot.tallies import Floats
 
 #: Log-odds of confidence at which the bins are cut: fixed before any data.
 EDGES = np.linspace(-2.0, 12.0, 15)
@@ -27,7 +28,7 @@ class Cells(Map):
         return doubt, 1 - doubt
 
 
-class SafeBins(Calibrator):
+class SafeBins(EventCalibrator):
     r"""In each of sixteen fixed bins of confidence, mistakes plus one out of rows plus one.
 
     .. math:: q = \frac{e + 1}{n + 1}
@@ -61,7 +62,6 @@ class SafeBins(Calibrator):
         return "On fresh exchangeable rows the mean CSR is at most 1, in every bin."
 
     def _fitted(self, events: Events) -> Cells:
-        events = events.equally_weighted("SafeBins")
         cell = np.searchsorted(EDGES, -events.log_odds, side="right")
         rows = np.bincount(cell, minlength=len(EDGES) + 1)
         wrong = np.bincount(cell, events.happened, len(EDGES) + 1)

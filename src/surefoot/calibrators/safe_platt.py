@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from surefoot.calibrators.calibrator import Calibrator, Events, Floats
+from surefoot.calibrators.calibrator import SAFE, EventCalibrator, Events
 from surefoot.calibrators.deflation import most_likely
 from surefoot.calibrators.platt import sigmoid
 from surefoot.calibrators.safe_bins import Cells
+from surefoot.tallies import Floats
 
 #: Scores are rounded to cells of the log-odds of confidence, fixed before any data: so each has its own exact fit.
 _CENTRES = np.arange(-8 * 16, 40 * 16 + 1) / 16
 _EDGES = (_CENTRES[1:] + _CENTRES[:-1]) / 2
 
 
-class SafePlatt(Calibrator):
+class SafePlatt(EventCalibrator):
     r"""A sigmoid of the log-odds, fitted to the calibration rows and this row as a mistake, then deflated.
 
     .. math:: q(x) = q_{a,b}(x) + \lambda (1 - q_{a,b}(x)), \qquad
@@ -49,10 +50,9 @@ class SafePlatt(Calibrator):
 
     @property
     def guarantee(self) -> str:
-        return "On fresh exchangeable rows the mean CSR is at most 1."
+        return SAFE
 
     def _fitted(self, events: Events) -> Cells:
-        events = events.equally_weighted("SafePlatt")
         cell = np.searchsorted(_EDGES, -events.log_odds, side="right")
         rows = np.bincount(cell, minlength=len(_CENTRES)).astype(np.float64)
         wrong = np.bincount(cell, events.happened, len(_CENTRES)).astype(np.float64)

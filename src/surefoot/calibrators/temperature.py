@@ -7,25 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.calibrators.calibrator import Calibrator, Events, Floats, Map, check_finite
+from surefoot.calibrators.calibrator import Calibrator, check_finite
 from surefoot.predictions import Predictions
 from surefoot.roots import root
+from surefoot.tallies import Floats
 
 _LOWEST, _HIGHEST = 1e-3, 1e3
 _FLOOR = -745.0
 
 
 @dataclass(frozen=True)
-class Sharpness(Map):
+class Sharpness:
     """The inverse of the temperature."""
 
     inverse: float
 
     def __post_init__(self) -> None:
         check_finite(self.inverse)
-
-    def __call__(self, probability: Floats, log_odds: Floats) -> tuple[Floats, Floats]:
-        raise NotImplementedError("a temperature is of whole rows")
 
 
 class Temperature(Calibrator):
@@ -44,7 +42,6 @@ class Temperature(Calibrator):
 
     cost = "One parameter; wrong where classes or regions need different corrections."
     _map = Sharpness
-    top_label = False
 
     def __init__(self, *, from_logits: bool = False) -> None:
         self.from_logits = from_logits
@@ -52,9 +49,6 @@ class Temperature(Calibrator):
     @property
     def guarantee(self) -> str:
         return "None: it has no floor, and with few rows it may sharpen confidences that are already too high."
-
-    def _fitted(self, events: Events) -> Sharpness:
-        raise NotImplementedError("a temperature is of whole rows")
 
     def fit(self, probabilities: Any, y: Any, sample_weight: Any = None, *, labels: Any = None) -> Any:
         rows = self._predictions(y, probabilities, sample_weight, labels)
@@ -81,7 +75,6 @@ class Temperature(Calibrator):
     def predict_proba(self, probabilities: Any) -> Floats:
         rows = self._unlabelled(probabilities)
         (sharpness,) = self.maps_
-        assert isinstance(sharpness, Sharpness)
         return _shares(_logits(rows) * sharpness.inverse)
 
 

@@ -8,15 +8,16 @@ from typing import Literal
 
 import numpy as np
 
-from surefoot.calibrators.calibrator import Calibrator, Events, Floats, Map, check_steps
+from surefoot.calibrators.calibrator import SAFE, EventCalibrator, Events, Map, check_steps
+from surefoot.tallies import Floats
 
 Kind = Literal["merged", "pessimistic", "pooled"]
 _KINDS = ("merged", "pessimistic", "pooled")
 
 _GUARANTEES = {
     "merged": "On fresh exchangeable rows the mean CSR is at most 1 plus the error rate.",
-    "pessimistic": "On fresh exchangeable rows the mean CSR is at most 1.",
-    "pooled": "On fresh exchangeable rows the mean CSR is at most 1.",
+    "pessimistic": SAFE,
+    "pooled": SAFE,
 }
 
 
@@ -41,7 +42,7 @@ class Pairs(Map):
         return high / whole, (1 - low) / whole
 
 
-class VennAbers(Calibrator):
+class VennAbers(EventCalibrator):
     r"""Isotonic regression that knows how little it knows (Vovk, Petej and Fedorova, 2015).
 
     A row is added to the calibration rows, as 0 and as 1, and both fits are read at it: :math:`p_0 \le p_1`.
@@ -84,7 +85,6 @@ class VennAbers(Calibrator):
         return _GUARANTEES[self.kind]
 
     def _fitted(self, events: Events) -> Pairs:
-        events = events.equally_weighted("VennAbers")
         at, place = np.unique(events.probability, return_inverse=True)
         rows, yes = (np.bincount(place, value).astype(np.float64) for value in (None, events.happened))
         pool = math.ceil(math.sqrt(len(place))) if self.kind == "pooled" else 0

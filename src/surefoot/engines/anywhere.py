@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeGuard
 
 from surefoot.engines.arrays import tally_arrays
 from surefoot.predictions import Predictions
+from surefoot.predictions.lazy import FramePredictions
+from surefoot.predictions.tensors import TensorPredictions
 from surefoot.tallies import Tally, Term
 
-if TYPE_CHECKING:
-    from surefoot.predictions.lazy import FramePredictions
-    from surefoot.predictions.tensors import TensorPredictions
-
-    Held = Predictions | FramePredictions | TensorPredictions
+Held = Predictions | FramePredictions | TensorPredictions
 
 
 def tally_terms(predictions: Held, terms: Iterable[Term], *, exact: bool = False, by: Any = None) -> Tally:
@@ -25,18 +23,18 @@ def tally_terms(predictions: Held, terms: Iterable[Term], *, exact: bool = False
     if isinstance(predictions, Predictions):
         assert by is None
         return tally_arrays(predictions, terms, exact=exact)
-    if is_on_device(predictions):
+    if isinstance(predictions, TensorPredictions):
         from surefoot.engines.tensors import tally_tensors
 
-        return tally_tensors(predictions, terms, exact=exact, by=by)  # type: ignore[arg-type]
+        return tally_tensors(predictions, terms, exact=exact, by=by)
     from surefoot.engines.frames import tally_frame
 
-    return tally_frame(predictions, terms, by)  # type: ignore[arg-type]
+    return tally_frame(predictions, terms, by)
 
 
-def is_on_device(predictions: Any) -> bool:
+def is_on_device(predictions: Any) -> TypeGuard[TensorPredictions]:
     """Whether predictions are tensors on an accelerator."""
-    return type(predictions).__name__ == "TensorPredictions"
+    return isinstance(predictions, TensorPredictions)
 
 
 def on_host(predictions: Any) -> Any:
@@ -44,6 +42,6 @@ def on_host(predictions: Any) -> Any:
     return predictions.on_host() if is_on_device(predictions) else predictions
 
 
-def stays(predictions: Any) -> bool:
+def stays(predictions: Any) -> TypeGuard[FramePredictions | TensorPredictions]:
     """Whether predictions stay where they are, in a lazy frame or on an accelerator."""
-    return type(predictions).__name__ in ("FramePredictions", "TensorPredictions")
+    return isinstance(predictions, FramePredictions | TensorPredictions)

@@ -12,8 +12,8 @@ import torch
 import triton
 import triton.language as tl
 
-#: Rows of a block.
-SIZE = 2048
+from surefoot.engines.tensor_kernel import RANKED
+
 _SCANNED = 1024
 
 
@@ -105,7 +105,7 @@ class Pairs:
 
     def __init__(self, scores: Any) -> None:
         self.scores = scores
-        self.blocks = -(-len(scores) // SIZE)
+        self.blocks = -(-len(scores) // RANKED)
         #: What each row adds, in order: to the positives above 0, to the negatives below.
         self.ordered = torch.empty(len(scores), dtype=torch.float64, device=scores.device)
         self.held = torch.empty((5, 2, self.blocks), dtype=torch.float64, device=scores.device)
@@ -115,13 +115,13 @@ class Pairs:
     def fetch(self, values: Any, order: Any) -> None:
         """Fill them with values that lie in another order."""
         filed = (self.ordered, self.masses, self.ends)
-        _fetch[(self.blocks,)](self.scores, values, order, *filed, len(order), self.blocks, SIZE=SIZE)
+        _fetch[(self.blocks,)](self.scores, values, order, *filed, len(order), self.blocks, SIZE=RANKED)
 
     def count(self) -> tuple[float, float, float]:
         """Pairs won, pairs lost, and the mass of positives."""
         counted, masses, ends, before, ended = self.held
         _carried[(2,)](masses, ends, before, ended, self.blocks, SIZE=_SCANNED)
         given = (self.scores, self.ordered, before, ended, counted, len(self.scores), self.blocks)
-        _count[(self.blocks,)](*given, SIZE=SIZE)
+        _count[(self.blocks,)](*given, SIZE=RANKED)
         (won, lost), (positives, _) = self.held[:2].sum(dim=2).tolist()
         return won, lost, positives

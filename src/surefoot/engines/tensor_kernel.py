@@ -18,6 +18,7 @@ from surefoot.engines.kernels import Part, Shape
 from surefoot.expressions import Expression, SymbolicRow
 from surefoot.keys import Bins, Everything
 from surefoot.predictions.tensors import has_kernels as has_kernels
+from surefoot.predictions.tensors import multiprocessors
 from surefoot.tallies import Term
 
 #: Rows a program takes at a time, one a thread: sums are held in registers, and 512 threads have 128 each.
@@ -67,6 +68,8 @@ class _Body:
     def __init__(self, shape: Shape, doubt_of_one: float = 0.0, *, is_narrow: bool = False) -> None:
         self.shape, self.doubt_of_one, self.is_narrow = shape, doubt_of_one, is_narrow
         self.columns: dict[str, None] = {}
+        #: Whether no number can be infinite.
+        self.is_bounded = True
         self.lines: list[str] = []
         self.names: dict[Any, Any] = {}
 
@@ -99,6 +102,8 @@ class _Body:
             return Gated((self._named(f"{parts[0]} {'>' if operation == 'greater' else '=='} {parts[1]}"),), "1.0")
         if operation == "add" and "0.0" in parts:
             return Gated((), parts[1] if parts[0] == "0.0" else parts[0])
+        if operation in ("log", "divide"):
+            self.is_bounded = False
         if operation == "log":
             return Gated((), self._named(f"tl.log({parts[0]})"))
         if operation == "reciprocal":
@@ -250,7 +255,6 @@ class _Sum(NamedTuple):
 
 def _source(body: _Body, sums: list[_Sum], constants: list[tuple[int, float]], size: int, *, is_full: bool) -> str:
     together = _TOGETHER if is_full else 1
-    is_bounded = not any("tl.log(" in line for line in body.lines)
     loop = []
     for turn in range(together):
         loop += [f"at = (tile + {turn}) * LANES + lanes", f"inside_{turn} = at < rows"]
@@ -260,7 +264,7 @@ def _source(body: _Body, sums: list[_Sum], constants: list[tuple[int, float]], s
     for turn in range(together):
         inside = "" if is_full else f"inside_{turn}"
         loop += [f"{column}_ = {column}_{turn}" for column in body.columns]
-        loop += [*body.lines, *(one.added(inside, is_bounded=is_bounded) for one in sums)]
+        loop += [*body.lines, *(one.added(inside, is_bounded=body.is_bounded) for one in sums)]
     return f"""{_HEAD}
 @triton.jit
 def run(correct, confidence, doubt, weight, sums, rows, tiles, LANES: tl.constexpr):
@@ -280,7 +284,7 @@ def _lines(lines: list[str], indent: int) -> str:
     return "\n".join(" " * indent + line for line in lines)
 
 
-#: Rows a program of the kernels below takes, of which it tells the mass.
+#: Rows of a block when scores are ranked: of all kernels alike, for each block has its masses.
 RANKED = 2048
 
 
@@ -355,7 +359,7 @@ def run(plan: Plan, columns: list[Any]) -> Any:
 
     rows, device = len(columns[0]), columns[0].device
     full = rows // (_LANES * _TOGETHER) * (_LANES * _TOGETHER)
-    programs = min(full // (_LANES * _TOGETHER), _PROGRAMS * _multiprocessors(device))
+    programs = min(full // (_LANES * _TOGETHER), _PROGRAMS * multiprocessors(device))
     # a row of sums for each program, and one for the rows that are left
     sums = torch.zeros((programs + 1, plan.size), dtype=torch.float64, device=device)
     options = {"LANES": _LANES, "num_warps": _LANES // 32}
@@ -391,9 +395,3 @@ def differences_of_second(source: str, order: Any, correct: Any, pairs: Any) -> 
 
     given = (pairs.scores, order, correct.view(torch.uint8), pairs.ordered, pairs.masses, pairs.ends)
     _compiled(source)[(pairs.blocks,)](*given, len(order), pairs.blocks, LANES=RANKED)
-
-
-def _multiprocessors(device: Any) -> int:
-    import torch
-
-    return int(torch.cuda.get_device_properties(device).multi_processor_count) if device.type == "cuda" else 1

@@ -278,7 +278,7 @@ def _as_scored(y_true: Any, probabilities: Any, labels: Any, y_pred: Any, sample
         refuse_beside_predictions(
             probabilities=probabilities, labels=labels, y_pred=y_pred, sample_weight=sample_weight
         )
-        return y_true  # type: ignore[no-any-return]
+        return y_true  # type: ignore[return-value]
     return Predictions.from_probabilities(
         y_true, probabilities, labels=labels, y_pred=y_pred, sample_weight=sample_weight
     )
@@ -292,7 +292,7 @@ def _curve(predictions: Predictions, label: Any, metric: Metric, terms: tuple[Te
     if is_on_device(predictions):
         from surefoot.engines.tensors import TensorScores
 
-        table = TensorScores(predictions, list(terms)).of_class(position)  # type: ignore[arg-type]
+        table = TensorScores(predictions, list(terms)).of_class(position)
     else:
         table = ClassScores(predictions, list(terms)).of_class(position)
     positive, negative = (table.totals[term.name].value[::-1] for term in terms)

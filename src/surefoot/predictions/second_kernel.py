@@ -9,7 +9,6 @@ import triton
 import triton.language as tl
 
 _LANES = 1024
-_PROGRAMS = 8
 
 
 class Claimed(NamedTuple):
@@ -41,7 +40,7 @@ def _claim(
     # a bare literal may be rounded to float32 first
     bound = tl.full([1], BOUND, tl.float64)
     for tile in range(program, tl.cdiv(rows, LANES), tl.num_programs(0)):
-        at = tile * LANES + tl.arange(0, LANES).to(tl.int64)
+        at = tl.cast(tile, tl.int64) * LANES + tl.arange(0, LANES)
         inside = at < rows
         own = tl.load(p + at, mask=inside, other=0.5).to(tl.float64)
         label = tl.load(truth + at, mask=inside, other=0)
@@ -60,11 +59,11 @@ def _claim(
     tl.atomic_add(counts + 2, tl.sum(near).to(tl.int64))
 
 
-def claimed(p: Any, truth: Any, bound: float) -> Claimed:
-    """One pass over the rows; numbers above the bound are near 1."""
+def claimed(p: Any, truth: Any, bound: float, programs: int) -> Claimed:
+    """One pass over the rows by so many programs; numbers above the bound are near 1."""
     rows, device = len(p), p.device
     correct, predicted = torch.empty((2, rows), dtype=torch.uint8, device=device)
-    programs = min(-(-rows // _LANES), _PROGRAMS * torch.cuda.get_device_properties(device).multi_processor_count)
+    programs = min(-(-rows // _LANES), programs)
     counts = torch.zeros(3, dtype=torch.int64, device=device)
     _claim[(programs,)](p.contiguous(), truth.contiguous(), correct, predicted, counts, rows, bound, LANES=_LANES)
     bad, ones, near = counts.tolist()

@@ -45,6 +45,10 @@ if TYPE_CHECKING:
     from surefoot.predictions.doors import Predictions
 
 
+#: Programs for each multiprocessor.
+_PROGRAMS = 8
+
+
 def are_on_device(*columns: Any) -> bool:
     """Whether any of these is a tensor that does not lie on the host. Its owner has loaded torch already."""
     torch = sys.modules.get("torch")
@@ -59,6 +63,13 @@ def has_kernels(device: Any) -> bool:
 @cache
 def _has_triton() -> bool:
     return find_spec("triton") is not None
+
+
+def multiprocessors(device: Any) -> int:
+    """How many a GPU has."""
+    import torch
+
+    return int(torch.cuda.get_device_properties(device).multi_processor_count)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -137,7 +148,9 @@ class TensorPredictions:
     @property
     def weight(self) -> Tensor:
         """The weight of each row; ones where none were given."""
-        return self.correct.double() * 0 + 1 if self._weight is None else self._weight
+        import torch
+
+        return torch.ones_like(self.correct, dtype=torch.float64) if self._weight is None else self._weight
 
     @property
     def wrong(self) -> Tensor:
@@ -367,7 +380,7 @@ def _in_one_pass(y_true: Tensor, p: Tensor) -> dict[str, Any] | None:
     from surefoot.predictions.second_kernel import claimed
 
     column = Numbers(p.detach(), kind)
-    found = claimed(column.values, y_true, near_one(column))
+    found = claimed(column.values, y_true, near_one(column), _PROGRAMS * multiprocessors(p.device))
     if found.bad:
         return None
     warn_if_near_one("probabilities", column, found.ones, lambda bound: found.near)
