@@ -51,7 +51,8 @@ def main() -> None:
         here = Predictions.from_probabilities(y, p)
         assert scored.follows_second
         for name in ("predicted", "correct", "confidence", "doubt", "certain", "rounded"):
-            np.testing.assert_array_equal(getattr(scored, name), getattr(here, name), err_msg=name)
+            own = torch.as_tensor(getattr(scored, name)).cpu().numpy()
+            np.testing.assert_array_equal(own, getattr(here, name), err_msg=name)
         apart = dataclasses.replace(scored, _confidence=scored.confidence, _doubt=scored.doubt, follows_second=False)
         for name in ("auc", "cw_auc"):
             np.testing.assert_allclose(ALL[name](apart), ALL[name](Predictions.from_probabilities(y, p)), rtol=1e-12)
