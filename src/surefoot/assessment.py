@@ -14,41 +14,39 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot.arguments import check_share
-from surefoot.bins import Bin, near_certainty, reliability
+from surefoot.bins import Band, Bin, bands, near_certainty, reliability
 from surefoot.engines.anywhere import is_on_device, on_host, stays
 from surefoot.engines.arrays import tally_arrays
 from surefoot.errors import InvalidPredictions, MetricUnavailable
 from surefoot.metric import Metric, Noted
 from surefoot.metrics import ALL
-from surefoot.metrics.terms import DOUBT, WEIGHT, WRONG
+from surefoot.metrics.terms import WEIGHT
 from surefoot.predictions import Predictions
 from surefoot.predictions.frames import frame_column, is_frame
+from surefoot.report import wording
 from surefoot.report.terminal import render
 from surefoot.risk.counts import Counts, counts_of
 from surefoot.risk.intervals import Interval, value_intervals
 from surefoot.risk.planning import typical_range
-from surefoot.risk.test import TERMS, RiskResult
-from surefoot.slices import Slice, Verdict, both_sides, in_rows, slices_of, verdict_of
+from surefoot.risk.test import TERMS, RiskResult, both_sides
+from surefoot.slices import Slice, slices_of
 from surefoot.tallies import Label, Tally
 from surefoot.tallying import (
     ALWAYS,
-    BAND_DOUBT,
-    BAND_WEIGHT,
-    BAND_WRONG,
     BANDS,
     DIAGRAM,
-    DOUBT_BANDS,
     available,
     sliced,
     slicing_column,
     tally,
 )
+from surefoot.verdict import MARGIN, Degree, Verdict, judge
 from surefoot.writing import write_whole
 
 if TYPE_CHECKING:
     from surefoot.engines.anywhere import Held
 
-SCHEMA = 1
+SCHEMA = 2
 
 #: What the first page of every assessment tells.
 ALWAYS_TOLD = ("csr", "csr_sigma", "csr_z", "p_risk", "accuracy", "cw_accuracy", "gain", "auc", "cw_auc")
@@ -61,17 +59,6 @@ MOST_ORDERED = 2_000_000
 
 #: Slices times classes up to which slices also get the metrics made class by class.
 MOST_CLASSES_OF_SLICES = 1000
-
-
-@dataclass(frozen=True)
-class Band:
-    """The rows whose doubt lies in [least, below): how many, the mistakes they allowed for, and those they made."""
-
-    least: float
-    below: float
-    rows: float
-    stated: float
-    seen: float
 
 
 @dataclass(frozen=True)
@@ -93,7 +80,11 @@ class Assessment:
     """The answer: a verdict, the risk, the value of the confidences, and where it goes wrong."""
 
     verdict: Verdict
+    #: How much it matters, by size and not by p-value; None where nothing was found.
+    degree: Degree | None
     level: float
+    #: The overstatement that nobody minds.
+    margin: float
     #: The test against overconfidence, and its mirror image.
     risk: RiskResult
     underconfidence: RiskResult
@@ -110,6 +101,8 @@ class Assessment:
     by: str | None = None
     slices: list[Slice] = field(default_factory=list)
     classes: int | None = None
+    #: The share of the commonest true class; nan where truth is not at hand.
+    commonest: float = math.nan
     #: What the weights of all rows add up to; the number of rows if they have none.
     weight: float = math.nan
     #: Of accuracy, cw_accuracy, auc, cw_auc and their differences, where the rows are at hand.
@@ -155,7 +148,15 @@ class Assessment:
             "source": self.source,
             "columns": self.columns,
             "verdict": self.verdict,
+            "degree": self.degree,
+            "headline": wording.headline(self),
+            "advice": wording.advice(self),
+            "findings": wording.sentences(self),
+            "notes": wording.notes(self),
             "level": self.level,
+            "margin": self.margin,
+            "expected_errors": self.stated,
+            "observed_errors": self.seen,
             "classes": self.classes,
             "weight": self.weight,
             "risk": _strict(asdict(self.risk)),
@@ -163,7 +164,6 @@ class Assessment:
             "intervals": {name: _strict(asdict(interval)) for name, interval in self.intervals.items()},
             "surprises": [asdict(surprise) for surprise in self.surprises],
             "metrics": {name: self._entry(name) for name in (*self.metrics, *self._absent())},
-            "mistakes": {"stated": self.stated, "seen": self.seen},
             "bands": [_strict(asdict(band)) for band in self.bands],
             **{name: [_strict(asdict(one)) for one in getattr(self, name)] for name in _FIGURES},
             "by": self.by,
@@ -198,7 +198,7 @@ class Assessment:
         return render(self)
 
     def __repr__(self) -> str:
-        return f"<Assessment: {self.verdict}, CSR {self.risk.csr:.3g}, {self.risk.n:,} rows>"
+        return f"<Assessment: {wording.headline(self).lower()}, O/E {self.risk.oe_ratio:.3g}, {self.risk.n:,} rows>"
 
     def _absent(self) -> list[str]:
         return [name for name in self.reasons if name not in self.metrics]
@@ -220,6 +220,7 @@ def assess(
     probabilities: Any = None,
     *,
     level: float = 0.05,
+    margin: float = MARGIN,
     by: Any = None,
     metrics: Iterable[str] | None = None,
     **columns: Any,
@@ -241,17 +242,18 @@ def assess(
     ('underconfident', 1.0)
     """
     check_share("level", level, "0.05")
+    check_share("margin", margin, "0.02")
     if isinstance(x, Tally):
         if probabilities is not None or columns:
             raise InvalidPredictions("a tally already holds all there is; give it alone.")
-        return _assess_tally(x, level, by)
+        return _assess_tally(x, level, margin, by)
     predictions = _as_predictions(x, probabilities, columns)
     if is_on_device(predictions) and not predictions.has_equal_weights:
         # the exact law of unequal weights is made of rows
         predictions = on_host(predictions)
         by = by.cpu() if hasattr(by, "cpu") else by
     if not isinstance(predictions, Predictions):
-        return _assess_tally(tally(predictions, by=by), level, None)
+        return _assess_tally(tally(predictions, by=by), level, margin, None)
     name = None if by is None else by if isinstance(by, str) else _called(by)
     if isinstance(by, str) and by not in ("predicted", "truth") and is_frame(x):
         by = frame_column(x, by)
@@ -261,7 +263,7 @@ def assess(
     whole = _exact(predictions, chosen)
     values = None if by is None else slicing_column(predictions, by)
     parts = [] if values is None else _parts(predictions, values, chosen)
-    return _assessed(whole, chosen, reasons, level, name, parts, predictions.labels, predictions, values)
+    return _assessed(whole, chosen, reasons, level, margin, name, parts, predictions.labels, predictions, values)
 
 
 def _called(by: Any) -> str:
@@ -314,7 +316,13 @@ def with_slices(a: Assessment, by: Any) -> Assessment:
     assert a.predictions is not None
     chosen = {name: ALL[name] for name in a.metrics}
     values = slicing_column(a.predictions, by)
-    slices = slices_of(_parts(a.predictions, values, chosen), chosen, a.level, descriptive=by == "truth")
+    slices = slices_of(
+        _parts(a.predictions, values, chosen),
+        chosen,
+        level=a.level,
+        margin=a.margin,
+        descriptive=by == "truth",
+    )
     name = by if isinstance(by, str) else "slice"
     return replace(a, by=name, slices=slices, surprises=_surprises(a.predictions, values))
 
@@ -375,7 +383,7 @@ def _exact(predictions: Predictions, chosen: Mapping[str, Metric]) -> Tally:
     return tally_arrays(predictions, terms, exact=True)
 
 
-def _assess_tally(kept: Tally, level: float, by: Any) -> Assessment:
+def _assess_tally(kept: Tally, level: float, margin: float, by: Any) -> Assessment:
     if by is not None:
         raise InvalidPredictions("a tally cannot be sliced afterwards; tally(predictions, by=...) keeps slices apart.")
     if any(not kept.has(term) for term in (*ALWAYS, *TERMS)):
@@ -390,7 +398,7 @@ def _assess_tally(kept: Tally, level: float, by: Any) -> Assessment:
         else:
             reasons[name] = f"this tally does not hold what {name} is made of."
     parts = [(value, part, None) for value, part in (kept.slices or {}).items()]
-    return _assessed(kept, chosen, reasons, level, kept.by, parts, kept.labels, None)
+    return _assessed(kept, chosen, reasons, level, margin, kept.by, parts, kept.labels, None)
 
 
 def _assessed(
@@ -398,6 +406,7 @@ def _assessed(
     chosen: Mapping[str, Metric],
     reasons: dict[str, str],
     level: float,
+    margin: float,
     by: str | None,
     parts: Sequence[tuple[Label, Tally, Predictions | None]],
     labels: tuple[Label, ...] | None,
@@ -406,28 +415,37 @@ def _assessed(
 ) -> Assessment:
     values: dict[str, Noted] = {name: metric.evaluate(whole) for name, metric in chosen.items()}
     over, under = both_sides(whole, rows)
+    counts, diagram, by_decade = counts_of(whole), reliability(whole), bands(whole)
+    judged = judge(over, under, counts, by_decade, diagram, level=level, margin=margin)
     return Assessment(
-        verdict=verdict_of(over, under, level),
+        verdict=judged.verdict,
+        degree=judged.degree,
         level=level,
+        margin=margin,
         risk=over,
         underconfidence=under,
         metrics={name: float(noted.value) for name, noted in values.items()},
         reasons={**{name: noted.note for name, noted in values.items() if noted.note}, **reasons},
         bounds={name: bound for name, metric in chosen.items() if (bound := metric.bound(whole))},
-        stated=whole[DOUBT] * in_rows(whole),
-        seen=whole[WRONG] * in_rows(whole),
-        bands=_bands(whole),
+        stated=over.expected_errors,
+        seen=over.observed_errors,
+        bands=by_decade,
         by=by,
-        slices=slices_of(parts, chosen, level, descriptive=by == "truth"),
+        slices=slices_of(parts, chosen, level=level, margin=margin, descriptive=by == "truth"),
         classes=None if labels is None else len(labels),
+        commonest=math.nan if rows is None or rows.truth is None else _commonest(rows.truth),
         weight=whole[WEIGHT],
         intervals={} if rows is None else _intervals(rows),
         surprises=() if rows is None else _surprises(rows, slicing),
-        counts=counts_of(whole),
-        reliability=reliability(whole),
+        counts=counts,
+        reliability=diagram,
         near_certainty=near_certainty(whole),
         predictions=rows,
     )
+
+
+def _commonest(truth: Any) -> float:
+    return float(np.unique(truth, return_counts=True)[1].max()) / len(truth)
 
 
 def _intervals(rows: Predictions) -> dict[str, Interval]:
@@ -462,19 +480,6 @@ def _surprises(rows: Predictions, slicing: Any, most: int = 12) -> tuple[Surpris
     )
 
 
-def _bands(t: Tally) -> tuple[Band, ...]:
-    if not t.has(BAND_WEIGHT):
-        return ()
-    table = t.table(DOUBT_BANDS)
-    edges = (0.0, *DOUBT_BANDS.edges, 1.0)
-    rows, stated, seen = (table.totals[term.name].value * in_rows(t) for term in (BAND_WEIGHT, BAND_DOUBT, BAND_WRONG))
-    return tuple(
-        Band(edges[code], edges[code + 1], float(rows[i]), float(stated[i]), float(seen[i]))
-        for i, code in enumerate(table.codes)
-        if rows[i]
-    )
-
-
 #: The fields of a slice that hold several numbers.
 _NESTED = ("risk", "underconfidence", "metrics")
 _FIGURES = ("reliability", "near_certainty")
@@ -484,12 +489,17 @@ def _plain(fields: Any) -> dict[str, Any]:
     return dict(fields) if isinstance(fields, Mapping) else asdict(fields)
 
 
+#: What the fields of bands, bins and slices are called in JSON.
+_NAMES = {"stated": "expected_errors", "seen": "observed_errors"}
+
+
 def _strict(fields: dict[str, Any]) -> dict[str, Any]:
     """Numbers that JSON cannot hold as None, with the reason beside them."""
     strict: dict[str, Any] = {}
     for name, value in fields.items():
+        name = _NAMES.get(name, name)
         if isinstance(value, tuple):
-            strict[name] = [x if math.isfinite(x) else None for x in value]
+            strict[name] = [_strict(x) if isinstance(x, dict) else x if math.isfinite(x) else None for x in value]
         elif isinstance(value, float) and not math.isfinite(value):
             strict[name] = None
             strict[f"{name}_reason"] = "not defined on these rows" if math.isnan(value) else "infinite"

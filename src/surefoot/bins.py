@@ -11,17 +11,52 @@ from typing import Literal
 import numpy as np
 
 from surefoot.binomial import limits
-from surefoot.metrics.terms import ROWS, WEIGHT
+from surefoot.risk.cells import PER_DECADE, half_decade
 from surefoot.risk.counts import Counts, counts_of
-from surefoot.risk.test import equal_weights
+from surefoot.risk.effects import equal_weights, in_rows
 from surefoot.tallies import Floats, Tally
-from surefoot.tallying import BIN_GAP, BIN_WEIGHT, BIN_WRONG, RELIABILITY_BINS
+from surefoot.tallying import (
+    BAND_DOUBT,
+    BAND_WEIGHT,
+    BAND_WRONG,
+    BIN_GAP,
+    BIN_WEIGHT,
+    BIN_WRONG,
+    DOUBT_BANDS,
+    RELIABILITY_BINS,
+)
 
 #: More mistakes than stated, fewer, neither for sure, or nothing to tell by.
 Kind = Literal["over", "under", "fair", "dot"]
 
-#: Bins of the stretched diagram for every factor of ten, and the doubt below which all rows share one.
-_PER_DECADE, _FARTHEST = 2, 1e-12
+
+@dataclass(frozen=True)
+class Band:
+    """The rows whose doubt lies in [least, below): how many, the mistakes they allowed for, and those they made."""
+
+    least: float
+    below: float
+    rows: float
+    stated: float
+    seen: float
+
+    @property
+    def doubt(self) -> float:
+        return self.stated / self.rows
+
+
+def bands(t: Tally) -> tuple[Band, ...]:
+    """Bands of doubt, a factor of ten each."""
+    if not t.has(BAND_WEIGHT):
+        return ()
+    table = t.table(DOUBT_BANDS)
+    edges = (0.0, *DOUBT_BANDS.edges, 1.0)
+    rows, stated, seen = (table.totals[term.name].value * in_rows(t) for term in (BAND_WEIGHT, BAND_DOUBT, BAND_WRONG))
+    return tuple(
+        Band(edges[code], edges[code + 1], float(rows[i]), float(stated[i]), float(seen[i]))
+        for i, code in enumerate(table.codes)
+        if rows[i]
+    )
 
 
 @dataclass(frozen=True)
@@ -60,7 +95,7 @@ def reliability(t: Tally, *, intervals: bool = True) -> tuple[Bin, ...]:
     table = t.table(RELIABILITY_BINS)
     weight, gap, wrong = (table.totals[term.name].value for term in (BIN_WEIGHT, BIN_GAP, BIN_WRONG))
     alike = equal_weights(t)
-    scale = t[ROWS] / t[WEIGHT] if alike else 1.0
+    scale = in_rows(t)
     edges = (0.0, *RELIABILITY_BINS.edges, 1.0)
     pairs = [(edges[code], edges[code + 1]) for code in table.codes.tolist()]
     # what was stated is what was seen less the gap between them
@@ -75,14 +110,13 @@ def near_certainty(t: Tally, *, intervals: bool = True) -> tuple[Bin, ...]:
     counts = counts_of(t).doubtful()
     if not counts.n:
         return ()
-    place = np.floor(-np.log10(np.maximum(counts.doubt, _FARTHEST)) * _PER_DECADE * (1 + 1e-12)).astype(np.intp)
-    codes, where = np.unique(place, return_inverse=True)
+    codes, where = np.unique(half_decade(counts.doubt), return_inverse=True)
     columns = (counts.rows, counts.rows * counts.doubt, counts.wrong)
     rows, stated, seen = (np.bincount(where, column).astype(np.float64) for column in columns)
     least = np.full(len(codes), np.inf)
     np.minimum.at(least, where, counts.doubt)
     pairs = [
-        (min(10.0 ** (-(code + 1) / _PER_DECADE), float(least[i])), 10.0 ** (-code / _PER_DECADE))
+        (min(10.0 ** (-(code + 1) / PER_DECADE), float(least[i])), 10.0 ** (-code / PER_DECADE))
         for i, code in enumerate(codes.tolist())
     ]
     return _bins(pairs, rows, stated, seen, intervals=intervals)

@@ -19,14 +19,14 @@ from surefoot.risk.intervals import Interval, paired_differences
 from surefoot.tallies import Floats
 from surefoot.writing import write_whole
 
-SCHEMA = 1
+SCHEMA = 2
 #: Sign flips, and mistakes whose signs are flipped one by one; of the others, which are smaller, the sum is normal.
 FLIPS, _FLIPPED = 5000, 20_000
 
 
 @dataclass(frozen=True)
 class SizeDifference:
-    """How much larger the CSR of one model is, and how likely that is if models are swapped at random in each row."""
+    """How much larger the CSR of the other model is, and how likely that is if models are swapped at random by row."""
 
     value: float
     #: Two-sided, by sign flips of the rows' differences; nan where rows are not paired.
@@ -43,7 +43,7 @@ class Comparison:
     is_paired: bool
     #: What makes them paired or not, in words.
     pairing: str
-    #: By name of the other model: first less other.
+    #: By name of the other model: other minus first.
     csr: Mapping[str, SizeDifference] = field(default_factory=dict)
     values: Mapping[str, Mapping[str, Interval]] = field(default_factory=dict)
 
@@ -63,6 +63,7 @@ class Comparison:
             "paired": self.is_paired,
             "pairing": self.pairing,
             "compared_with": self.first,
+            "sign": "each model minus the first",
             "differences": {
                 name: {
                     "csr": _finite(asdict(self.csr[name])) if name in self.csr else None,
@@ -99,8 +100,8 @@ def compare(models: Mapping[str, Any], *, level: float = 0.05) -> Comparison:
 
     ``models`` maps names to what :func:`assess` takes alone: :class:`Predictions`, a :class:`Tally`, a dataframe, or a
     pair of true labels and probabilities. Models are taken to have been given the same rows, in the same order, if
-    there are as many of them and all that is known of the truth agrees. Differences are those of the first model
-    less each other: of accuracy, cwA, AUC and cwAUC with intervals, of CSR with a p-value by sign flips. That one asks
+    there are as many of them and all that is known of the truth agrees. Differences are each other model minus the
+    first: of accuracy, cwA, AUC and cwAUC with intervals, of CSR with a p-value by sign flips. That one asks
     whether the models could be told apart row by row by their surprise. Two calibrated models, one sharper than the
     other, can: so a small p-value says that mistakes differ, and only the verdicts say that they should not have.
 
@@ -110,7 +111,7 @@ def compare(models: Mapping[str, Any], *, level: float = 0.05) -> Comparison:
     >>> other = Predictions.from_correct([True] * 80 + [False] * 20, [0.9] * 100)
     >>> c = compare({"one": one, "other": other})
     >>> round(c.csr["other"].value, 6), round(c.values["other"]["accuracy"].value, 6)
-    (-1.0, 0.1)
+    (1.0, -0.1)
     """
     if not isinstance(models, Mapping) or len(models) < 2:
         raise InvalidPredictions("compare takes two or more models by name: compare({'raw': p, 'platt': q}).")
@@ -124,7 +125,7 @@ def compare(models: Mapping[str, Any], *, level: float = 0.05) -> Comparison:
     one = assessments[first].predictions
     for name in others:
         other = assessments[name].predictions
-        difference = assessments[first].risk.csr - assessments[name].risk.csr
+        difference = assessments[name].risk.csr - assessments[first].risk.csr
         if one is None or other is None:
             csr[name] = SizeDifference(difference, math.nan, 0)
             continue
@@ -132,7 +133,7 @@ def compare(models: Mapping[str, Any], *, level: float = 0.05) -> Comparison:
             difference, _flipped(one, other) if is_paired else math.nan, FLIPS if is_paired else 0
         )
         ranked = all(len(p) * len(p.labels or ()) <= MOST_RANKED and p.probabilities is not None for p in (one, other))
-        values[name] = paired_differences(one, other, level=0.95, with_ranking=ranked, same_rows=is_paired)
+        values[name] = paired_differences(other, one, level=0.95, with_ranking=ranked, same_rows=is_paired)
     return Comparison(assessments, is_paired, pairing, csr, values)
 
 

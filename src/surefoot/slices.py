@@ -6,22 +6,20 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from surefoot.bins import Bin, near_certainty, reliability
+from surefoot.bins import Bin, bands, near_certainty, reliability
 from surefoot.engines.threads import in_parallel
 from surefoot.metric import Metric
-from surefoot.metrics.terms import DOUBT, ROWS, WEIGHT, WRONG
 from surefoot.predictions import Predictions
 from surefoot.risk.counts import counts_of
 from surefoot.risk.evalues import e_bh, e_mean
 from surefoot.risk.planning import detectable
-from surefoot.risk.test import RiskResult, equal_weights, result_of
+from surefoot.risk.test import RiskResult, both_sides
 from surefoot.tallies import Label, Tally
-
-Verdict = Literal["overconfident", "underconfident", "no evidence against calibration"]
+from surefoot.verdict import Degree, Verdict, judge
 
 
 @dataclass(frozen=True, repr=False)
@@ -29,8 +27,9 @@ class Slice:
     """A part of the data, assessed by itself. Slices by truth are descriptive: no verdict, p-values or intervals."""
 
     value: Label
-    #: By the adjusted p-value.
+    #: By the adjusted p-value; and how much it matters, where something was found.
     verdict: Verdict | None
+    degree: Degree | None
     risk: RiskResult
     underconfidence: RiskResult
     stated: float
@@ -51,64 +50,46 @@ class Slice:
         return f"<Slice {self.value!r}: {self.verdict or 'no verdict'}, CSR {self.risk.csr:.3g}, {self.risk.n:,} rows>"
 
 
-def both_sides(tally: Tally, predictions: Predictions | None = None) -> tuple[RiskResult, RiskResult]:
-    """The risk test against overconfidence and against underconfidence.
-
-    Exact; but of unequal weights a tally does not hold what that takes: then both are by the normal law, and say so.
-    """
-    method: Literal["exact", "normal"] = "exact" if equal_weights(tally) or predictions is not None else "normal"
-    return (
-        result_of(tally, predictions, alternative="overconfident", method=method),
-        result_of(tally, predictions, alternative="underconfident", method=method),
-    )
-
-
-def in_rows(tally: Tally) -> float:
-    """What to multiply weights by so that they count rows: where all weigh the same, their number is meant."""
-    return tally[ROWS] / tally[WEIGHT] if equal_weights(tally) and tally[WEIGHT] else 1.0
-
-
-def verdict_of(risk: RiskResult, underconfidence: RiskResult, level: float) -> Verdict:
-    """The side with the smaller combined p-value, if that is at most half the level."""
-    if min(risk.pvalue_combined, underconfidence.pvalue_combined) > level / 2:
-        return "no evidence against calibration"
-    return "overconfident" if risk.pvalue_combined <= underconfidence.pvalue_combined else "underconfident"
-
-
 def slices_of(
     parts: Iterable[tuple[Label, Tally, Predictions | None]],
     chosen: Mapping[str, Metric],
-    level: float,
     *,
+    level: float,
+    margin: float,
     descriptive: bool,
 ) -> list[Slice]:
     """Assess each part; those by truth without p-values."""
     parts = list(parts)
     sides = in_parallel([partial(both_sides, tally, rows) for _, tally, rows in parts])
     tested = [(value, tally, *pair) for (value, tally, _), pair in zip(parts, sides, strict=True)]
-    twosided = [min(1.0, 2 * min(over.pvalue_combined, under.pvalue_combined)) for *_, over, under in tested]
+    twosided = [min(1.0, 2 * min(over.pvalue_omnibus, under.pvalue_omnibus)) for *_, over, under in tested]
     adjusted = holm(twosided)
     evidence = [e_mean([over.log_e, under.log_e]) for *_, over, under in tested]
     named = e_bh([-math.inf if math.isnan(e) else e for e in evidence], level)
     slices = []
     for (value, tally, over, under), p, is_named in zip(tested, adjusted, named, strict=True):
         held = {name: metric for name, metric in chosen.items() if all(tally.has(term) for term in metric.terms)}
-        counts = counts_of(tally).doubtful()
+        every, bins = counts_of(tally), reliability(tally, intervals=not descriptive)
+        judged = judge(
+            over, under, every, bands(tally), bins, level=level, margin=margin, is_tested=p <= level and not descriptive
+        )
+        counts = every.doubtful()
         least = detectable(counts, level=level / 2) if counts.n else math.nan
         odds = float((counts.rows * counts.confidence / counts.doubt).sum()) / counts.n if counts.n else math.nan
         one = Slice(
             value,
-            verdict_of(over, under, level) if p <= level else "no evidence against calibration",
+            judged.verdict,
+            judged.degree,
             over,
             under,
-            tally[DOUBT] * in_rows(tally),
-            tally[WRONG] * in_rows(tally),
+            over.expected_errors,
+            over.observed_errors,
             {name: float(metric.evaluate(tally).value) for name, metric in held.items()},
             p,
             is_named,
             least,
             1 + least * odds,
-            reliability(tally, intervals=not descriptive),
+            bins,
             near_certainty(tally, intervals=not descriptive),
         )
         slices.append(_described(one) if descriptive else one)
@@ -131,15 +112,25 @@ def holm(pvalues: Sequence[float]) -> list[float]:
     return [float(p) for p in adjusted]
 
 
-_INFERENCE = ("p_risk", "pvalue", "pvalue_mid", "pvalue_capped", "pvalue_combined", "e_value", "log_e", "csr_lower")
+_INFERENCE = (
+    *("p_risk", "pvalue", "pvalue_mid", "pvalue_capped", "pvalue_combined", "pvalue_omnibus"),
+    *("e_value", "log_e", "csr_lower"),
+)
+_INTERVALS = ("deflation_interval", "oe_interval", "overstatement_interval")
 
 
 def _described(one: Slice) -> Slice:
     """Without inference: the truth is the outcome, and a calibrated model fails on it too."""
-    nothing: dict[str, Any] = {**dict.fromkeys(_INFERENCE, math.nan), "deflation_interval": (math.nan, math.nan)}
+    nothing: dict[str, Any] = {
+        **dict.fromkeys(_INFERENCE, math.nan),
+        **dict.fromkeys(_INTERVALS, (math.nan, math.nan)),
+        "directions": (),
+        "consistency": (),
+    }
     return replace(
         one,
         verdict=None,
+        degree=None,
         risk=replace(one.risk, **nothing),
         underconfidence=replace(one.underconfidence, **nothing),
         pvalue_adjusted=math.nan,

@@ -35,7 +35,7 @@ def test_assess_says_what_was_read_the_verdict_and_where(risky: Path, capfd: pyt
     assert run(["assess", str(risky), "--by", "group"]) == 0
     lines = out(capfd).splitlines()
     assert lines[1] == "  2,000 rows of risky.parquet; confidence: confidence, correct: correct"
-    assert lines[3] == "  v OVERCONFIDENT   Do not take these confidences at face value."
+    assert lines[3:5] == ["  v STRONGLY OVERCONFIDENT", "  Do not take these confidences at face value."]
     assert any(line.startswith("  Slices by group: 2 of 2 overconfident") for line in lines)
 
 
@@ -56,7 +56,7 @@ def test_json_is_strict_and_alone_on_stdout(risky: Path, tmp_path: Path, capfd: 
     document = json.loads(captured.out, parse_constant=refuse)
     assert document["verdict"] == "overconfident"
     assert document["source"] == "risky.parquet"
-    assert document["schema"] == 1
+    assert document["schema"] == 2
     a = sf.assess(sf.load(risky))
     assert document["metrics"]["csr"]["value"] == a["csr"]
     assert set(document["metrics"]) == set(sf.metrics.ALL)
@@ -74,6 +74,10 @@ def test_json_is_strict_and_alone_on_stdout(risky: Path, tmp_path: Path, capfd: 
         ("certain_wrong>0", 0),
         ("cw_mcc<0", 1),  # cannot be known from bare correctness: counts as held
         ("ece>=0", 1),
+        ("inconclusive", 0),
+        ("overstatement>0.02", 1),
+        ("oe_ratio<1", 0),
+        ("pvalue_omnibus<0.025", 1),
     ],
 )
 def test_fail_on(rule: str, status: int, risky: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -160,7 +164,8 @@ def test_compare(risky: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str])
     assert "raw" in page.read_text()
     assert run(["compare", f"raw={risky}", f"meek={tmp_path / 'meek.parquet'}", "--json"]) == 0
     document = json.loads(out(capfd))
-    assert document["differences"]["meek"]["csr"]["value"] > 0
+    assert document["differences"]["meek"]["csr"]["value"] < 0
+    assert document["sign"] == "each model minus the first"
 
 
 # -- monitor ---------------------------------------------------------------------------------------------------------
@@ -251,10 +256,10 @@ def in_a_terminal(arguments: list[str], **environment: str) -> str:
 
 
 def test_colour_in_a_terminal_only_and_never_against_no_color(risky: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert "\x1b[1;31m▼ OVERCONFIDENT\x1b[0m" in in_a_terminal(["assess", str(risky)])
+    assert "\x1b[1;31m▼ STRONGLY OVERCONFIDENT\x1b[0m" in in_a_terminal(["assess", str(risky)])
     plain = in_a_terminal(["assess", str(risky)], NO_COLOR="1")
     assert "\x1b[" not in plain
-    assert "▼ OVERCONFIDENT" in plain
+    assert "▼ STRONGLY OVERCONFIDENT" in plain
     dumb = in_a_terminal(["assess", str(risky)], TERM="dumb")
     assert dumb.isascii()
     run(["assess", str(risky)])
@@ -382,6 +387,6 @@ def test_weighted_rows_are_told_by_weight(tmp_path: Path, capfd: pytest.CaptureF
     page = tmp_path / "r.html"
     assert run(["assess", str(tmp_path / "w.csv"), "--html", str(page)]) == 0
     told = out(capfd)
-    assert "Of all weight, the model allowed for 16.1% to be mistaken; 19.4% was." in told
+    assert "By weight, its confidences imply 16.1% errors; 19.4% were made" in told
     assert "add up to 310" in told
     assert "CSR is infinite" not in page.read_text()

@@ -282,8 +282,8 @@ def test_unequal_weights_have_no_concentration() -> None:
 
 def test_the_other_side_s_zero_has_its_own_reason() -> None:
     page = report(sf.assess(sf.Predictions.from_correct([True] * 10, [0.0] * 5 + [0.5] * 5)))
-    assert "given no chance of being right was right" in page
-    assert "claimed certainty was wrong" not in page
+    assert "A row with confidence 0 was right" in page
+    assert "with confidence 1 was wrong" not in page
 
 
 def test_interval_ends_are_not_rounded_to_the_kind_side() -> None:

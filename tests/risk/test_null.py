@@ -134,3 +134,42 @@ def test_monte_carlo_agrees() -> None:
         for name in ("pvalue", "pvalue_capped"):
             a, b = getattr(exact, name), getattr(drawn, name)
             assert abs(a - b) <= 4.5 * math.sqrt(a * (1 - a) / 20_000) + 1e-3
+
+
+def test_the_grid_agrees_with_full_enumeration() -> None:
+    from surefoot.risk.grid import gridded_tail
+    from surefoot.risk.inversion import _saddlepoint
+
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        doubt = np.clip(rng.beta(0.5, 2.0, 18), 1e-4, 1 - 1e-4)
+        weight = rng.choice([1 / doubt, np.sqrt(1 / doubt), np.minimum(1 / doubt, 1.8)])
+        wrong = rng.random(18) < np.sqrt(doubt)
+        s = float((weight * wrong).sum())
+        # the grid is for rows that do not reach s alone, and for sums that all of them do not just reach
+        if not 3 <= wrong.sum() <= 14 or (weight >= s * (1 - 1e-9)).any():
+            continue
+        law = rows(doubt, weight)
+        tail = gridded_tail(law, s, *_saddlepoint(law, s))
+        at_least, _ = enumerated(doubt, weight, s)
+        assert 0.999 * at_least <= tail.p <= 1.05 * at_least + 1e-12
+
+
+@pytest.mark.parametrize("n", [60, 300, 3000])
+def test_a_count_of_errors_is_poisson_binomial(n: int) -> None:
+    rng = np.random.default_rng(n)
+    doubt = rng.beta(0.5, 3.0, n)
+    mass = np.zeros(n + 1)
+    mass[0] = 1
+    for q in doubt:
+        mass[1:] = mass[1:] * (1 - q) + mass[:-1] * q
+        mass[0] *= 1 - q
+    mean, spread = doubt.sum(), math.sqrt((doubt * (1 - doubt)).sum())
+    for z in (-4, -1, 0, 1, 3, 6, 10):
+        k = round(mean + z * spread)
+        if k >= 1:
+            expected = float(mass[k:].sum())
+            tail = upper_tail(rows(doubt, np.ones(n)), k)
+            # cells of 1.6% stand for rows where there are many
+            assert tail.p == pytest.approx(expected, rel=1e-9 if n < 1000 else 2e-3)
+            assert tail.mid == pytest.approx(expected - mass[k] / 2, rel=1e-6 if n < 1000 else 2e-3)

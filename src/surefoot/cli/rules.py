@@ -1,4 +1,4 @@
-"""Rules for ``--fail-on``: ``risky``, or a comparison of one number with another."""
+"""Rules for ``--fail-on``: ``risky``, ``inconclusive``, or a comparison of one number with another."""
 
 from __future__ import annotations
 
@@ -13,12 +13,19 @@ import typer
 if TYPE_CHECKING:
     from surefoot.assessment import Assessment
 
+#: The verdicts that each word stands for.
+_WORDS = {"risky": ("overconfident", "mixed"), "inconclusive": ("inconclusive",)}
 _OPERATORS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
 _RISK = [
     "pvalue",
     "pvalue_mid",
     "pvalue_capped",
     "pvalue_combined",
+    "pvalue_omnibus",
+    "oe_ratio",
+    "overstatement",
+    "expected_errors",
+    "observed_errors",
     "e_value",
     "log_e",
     "deflation",
@@ -45,15 +52,15 @@ class Rule:
 
     @property
     def is_metric(self) -> bool:
-        return self.name != "risky" and self.name not in _RISK
+        return self.name not in (*_WORDS, *_RISK)
 
     def held(self, a: Assessment) -> str:
         """Why it held, or an empty string. What cannot be known counts as held."""
-        if self.name == "risky":
-            p = a.risk.pvalue_combined
-            if a.verdict == "overconfident":
-                return f"risky (combined p-value {p:.2g} <= {a.level / 2:g})"
-            return "risky (it cannot be told: the p-value is not defined)" if math.isnan(p) else ""
+        if self.name in _WORDS:
+            from surefoot.report.wording import headline
+
+            verdicts = _WORDS[self.name]
+            return f"{self.name} ({headline(a).lower()})" if a.verdict in verdicts else ""
         value = float(getattr(a.risk, self.name)) if self.name in _RISK else a.metrics.get(self.name, math.nan)
         if math.isnan(value):
             why = a.reasons.get(self.name, "not defined on these rows")
@@ -69,8 +76,8 @@ def parsed(text: str) -> Rule:
     >>> parsed("csr > 2")
     Rule(text='csr > 2', name='csr', sign='>', number=2.0)
     """
-    if text.strip() == "risky":
-        return Rule(text, "risky")
+    if text.strip() in _WORDS:
+        return Rule(text, text.strip())
     match = re.fullmatch(r"\s*(\w+)\s*(<=|>=|<|>)\s*([-+0-9.eE]+|inf)\s*", text)
     try:
         number = float(match[3]) if match else math.nan
@@ -78,12 +85,12 @@ def parsed(text: str) -> Rule:
         number = math.nan
     if match is None or math.isnan(number):
         raise typer.BadParameter(
-            f"--fail-on is {text!r}; it should be risky, or like 'pvalue_combined<0.01' or 'csr>2'"
+            f"--fail-on is {text!r}; it should be risky, inconclusive, or like 'overstatement>0.02' or 'csr>2'"
         )
     from surefoot.metrics import ALL
 
     if match[1] not in ALL and match[1] not in _RISK:
         raise typer.BadParameter(
-            f"--fail-on names {match[1]!r}, which is no metric; try csr, pvalue_combined, ece or deflation"
+            f"--fail-on names {match[1]!r}, which is no metric; try overstatement, oe_ratio, pvalue_omnibus, csr or ece"
         )
     return Rule(text, match[1], match[2], number)

@@ -364,11 +364,16 @@ def ruler(csr: float, lower: float, typical: tuple[float, float] | None, kind: s
 
 
 def forest(middle: float, low: float, high: float, kind: str, widest: float) -> str:
-    """Deflation with its interval, in a cell of a table; without one where none is meant."""
-    step = next(s for s in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0) if widest / s <= 6)
-    ticks = "".join(line(v / widest, 0, v / widest, 20, "grid") for v in np.arange(step, widest, step))
-    reach = "" if math.isnan(low) else line(low / widest, 10, min(high / widest, 1), 10, f"ci {kind}")
-    drawn = ticks + line(0, 0, 0, 20, "axis") + reach + mark(kind, min(middle / widest, 1), 10)
+    """Overstatement with its interval, in a cell of a table, 0 in the middle; without one where none is meant."""
+
+    def x(value: float) -> float:
+        return min(1.0, max(0.0, 0.5 + value / widest / 2))
+
+    step = next(s for s in (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0) if widest / s <= 4)
+    ends = np.arange(step, widest, step)
+    ticks = "".join(line(x(v), 0, x(v), 20, "grid") for v in (*-ends, *ends))
+    reach = "" if math.isnan(low) else line(x(low), 10, x(high), 10, f"ci {kind}")
+    drawn = ticks + line(0.5, 0, 0.5, 20, "axis") + reach + mark(kind, x(middle), 10)
     return element("svg", drawn, class_="spark", height=20, aria_hidden="true")
 
 

@@ -16,9 +16,12 @@ from surefoot.report.numbers import (
     cut,
     once_in,
     percents,
+    points,
+    points_between,
     probability,
     pvalue,
     raised_digits,
+    ratio_between,
     signed_percent,
     significant,
     typeset,
@@ -26,15 +29,20 @@ from surefoot.report.numbers import (
 from surefoot.report.section import Section
 from surefoot.report.tables import Body, Item, Row, Table, cell, heads
 from surefoot.report.terminal import area
+from surefoot.verdict import CLEAR_POINTS, CLEAR_RATIO, STRONG_POINTS, STRONG_RATIO
 
 _GROUPS = {"risk": "Risk", "value": "Value", "calibration": "Calibration error", "score": "Scores"}
 _BETTER = {"higher": "higher", "lower": "lower", "none": "—"}
 
 _READINGS = {
-    "csr_lower": "The true ratio is at least this. There is no upper bound: mistakes not seen yet may be of any size.",
-    "pvalue": "Chance that a calibrated model shows {shown}, by the {law} law.",
-    "pvalue_capped": "The same with the weight of a row capped at a tenth of all rows: does not hang on a few of them.",
-    "pvalue_combined": "Twice the smaller of the two, at most 1; the verdict is by it, each side at {half:g}.",
+    "csr_lower": "The true ratio is at least this. There is no upper bound: unseen errors may be of any size.",
+    "oe_ratio": "Errors made over errors that the confidences imply; 95% CI {ratio}.",
+    "overstatement": "Mean confidence minus accuracy, in points; 95% CI {points}.",
+    "pvalue_omnibus": "Chance of anything this extreme in any direction if the model were calibrated; the verdict is "
+    "by it, each side at {half:g}.",
+    "pvalue": "Chance of {shown} if the model were calibrated, by the {law} law.",
+    "pvalue_capped": "The same where no single row may contribute more than 10% of the number of rows.",
+    "pvalue_combined": "Twice the smaller of the two, at most 1.",
     "e_value": "Evidence, valid however often one looks; above 20 is strong. It sees every row, CSR mostly the surest.",
     "deflation": "Outcomes are best described by stated {what} × {keep}; 95% interval {interval}.",
 }
@@ -45,8 +53,9 @@ _LAWS = {
     "normal": "By the normal law with the paper's z: the exact law needs the rows where weights are unequal.",
 }
 _INTERVALS = (
-    "CSR: betting lower bound, 95%. Deflation: likelihood interval, 95%. Bins: Clopper and Pearson, 95%. Accuracy, "
-    "cwA, AUC, cwAUC: logit scale from influence values, 95%."
+    "Observed / expected errors, overstatement and bins: Clopper and Pearson, 95%, given the confidences. CSR: betting "
+    "lower bound, 95%. Deflation: likelihood interval, 95%. Accuracy, cwA, AUC, cwAUC: logit scale from influence "
+    "values, 95%."
 )
 
 
@@ -99,8 +108,15 @@ class Method(Section):
             "what": "confidence" if is_over else "doubt",
             "keep": significant(1 - side.deflation),
             "interval": percents(*side.deflation_interval),
+            "ratio": typeset(ratio_between(*a.risk.oe_interval)),
+            "points": typeset(points_between(*a.risk.overstatement_interval)),
         }
+        omnibus = side.pvalue_omnibus
+        ratio, size = a.risk.oe_ratio, a.risk.overstatement
         found = [
+            ("Observed / expected errors", "oe_ratio", significant(ratio), ratio, "1", "near 1"),
+            ("Overstatement", "overstatement", points(size), size, "0", "near 0"),
+            (f"Omnibus p-value{which}", "pvalue_omnibus", pvalue(omnibus), omnibus, "—", "—"),
             ("Lower bound of CSR, 95%", "csr_lower", cut(a.risk.csr_lower), a.risk.csr_lower, "≤ 1", "lower"),
             (f"p-value{which}", "pvalue", pvalue(side.pvalue), side.pvalue, "—", "—"),
             (f"Capped p-value{which}", "pvalue_capped", pvalue(side.pvalue_capped), side.pvalue_capped, "—", "—"),
@@ -154,15 +170,26 @@ class Method(Section):
             ),
             Item("p-value", _LAWS.get(risk.method, risk.method)),
             Item("Bounds and intervals", _INTERVALS),
-            Item("Verdict", f"By the combined p-value, each side at {a.level / 2:g}."),
+            Item("Verdict", _verdict(a.level, a.margin)),
         ]
         if a.slices and not self.is_descriptive:
             each = (
                 f"Each tested by itself, both sides; p-values adjusted by Holm for {counted(len(a.slices), 'slice')}."
             )
-            found.append(Item("Slices", f"{each} Deflation with its own 95% interval."))
+            found.append(Item("Slices", f"{each} Overstatement with its own 95% interval."))
         found.append(Item("Versions", versions()))
         return found
+
+
+def _verdict(level: float, margin: float) -> str:
+    """How the words of the verdict are chosen."""
+    return (
+        f"By the omnibus p-value, each side at {level / 2:g}: too many (or too few) errors in all, by doubt to the "
+        "power −½ and −1 (CSR), capped, by log-odds, in any band of a figure, or by the e-value, calibrated together "
+        f"by simulation. Inconclusive where nothing is found and overstatement may exceed {points(margin)}. By size: "
+        f"clearly from {points(CLEAR_POINTS)} of overstatement or {CLEAR_RATIO:g} times the errors expected near "
+        f"certainty (lower 95% limit), strongly from {points(STRONG_POINTS)} or {STRONG_RATIO:g} times."
+    )
 
 
 def _number(metric: Any, value: float) -> str:

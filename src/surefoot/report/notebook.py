@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING
 
 from surefoot.names import shown
 from surefoot.report import wording
-from surefoot.report.numbers import counted, cut, percent, percents, pvalue, signed_percent, significant, typeset
+from surefoot.report.numbers import (
+    counted,
+    percent,
+    percents,
+    points,
+    points_between,
+    pvalue,
+    ratio_between,
+    signed_percent,
+    significant,
+    typeset,
+)
 from surefoot.report.terminal import area
 
 if TYPE_CHECKING:
@@ -17,8 +28,8 @@ if TYPE_CHECKING:
     from surefoot.risk.test import RiskResult
 
 #: Readable on white and on black, as a notebook's theme is not known.
-_HUES = {"overconfident": "#d9622b", "underconfident": "#3f8ad8"}
-_MARKS = {"overconfident": "▼ ", "underconfident": "▲ "}
+_HUES = {"overconfident": "#d9622b", "underconfident": "#3f8ad8", "mixed": "#d9622b"}
+_MARKS = {"overconfident": "▼ ", "underconfident": "▲ ", "mixed": "▼▲ "}
 _MOST_CLASSES = 30
 
 
@@ -28,12 +39,13 @@ def assessment_card(a: Assessment) -> str:
     side = wording.tested_side(a)
     head = (
         f'<p style="margin:0"><strong style="color:{hue}">{_MARKS.get(a.verdict, "")}'
-        f"{escape(wording.WORDS[a.verdict])}</strong>&ensp;{_said(wording.advice(a))}</p>"
-        f'<p style="margin:.25em 0">{_said(wording.mistakes(a))}</p>'
+        f"{escape(wording.headline(a))}</strong>&ensp;{_said(wording.advice(a))}</p>"
+        f'<p style="margin:.25em 0">{_said(" ".join(wording.sentences(a)))}</p>'
     )
     rows = [
+        *_effect_rows(a.risk),
+        ("p-value", pvalue(side.pvalue_omnibus), wording.how_sure(side)),
         *_risk_rows(a.risk),
-        ("p-value", pvalue(side.pvalue), wording.how_sure(side)),
         *_deflation_rows(side),
         (
             "accuracy",
@@ -53,8 +65,7 @@ def risk_card(r: RiskResult) -> str:
     """The test and its numbers."""
     asked = f"Against {r.alternative.replace('confident', 'confidence')}"
     head = f'<p style="margin:0"><strong>{escape(asked)}</strong>, {_said(counted(r.n, "row"))}</p>'
-    rows = [*_risk_rows(r), ("p-value", pvalue(r.pvalue), wording.how_sure(r))]
-    rows.append(("combined", pvalue(r.pvalue_combined), "twice the smaller of exact and capped"))
+    rows = [*_effect_rows(r), ("p-value", pvalue(r.pvalue_omnibus), wording.how_sure(r)), *_risk_rows(r)]
     if not math.isnan(r.log_e):
         rows.append(("e-value", significant(r.e_value), "valid however often one looks; above 20 is strong"))
     return f"<div>{head}{_table([*rows, *_deflation_rows(r)])}</div>"
@@ -78,15 +89,22 @@ def confusion_table(c: Confusion) -> str:
     return f"<table>{caption}<thead><tr><th></th>{names}</tr></thead><tbody>{body}</tbody></table>{note}"
 
 
+def _effect_rows(r: RiskResult) -> list[tuple[str, str, str]]:
+    size, _, unit = points(r.overstatement).partition(" ")
+    return [
+        ("O/E", significant(r.oe_ratio), f"95% CI {ratio_between(*r.oe_interval)}; observed / expected errors"),
+        ("overstatement", size, f"{unit}, 95% CI {points_between(*r.overstatement_interval)}"),
+    ]
+
+
 def _risk_rows(r: RiskResult) -> list[tuple[str, str, str]]:
-    bound = "" if math.isnan(r.csr_lower) else f"at least {cut(r.csr_lower)} (95%); "
-    return [("CSR", significant(r.csr), f"{bound}calibrated is 1")]
+    return [("CSR", significant(r.csr), f"{wording.bound_of_csr(r)}calibrated is 1")]
 
 
 def _deflation_rows(r: RiskResult) -> list[tuple[str, str, str]]:
     if math.isnan(r.deflation):
         return []
-    return [("deflation", percent(r.deflation), percents(*r.deflation_interval))]
+    return [("deflation", percent(r.deflation), f"95% CI {percents(*r.deflation_interval)}")]
 
 
 def _table(rows: list[tuple[str, str, str]]) -> str:

@@ -151,3 +151,33 @@ def percents(low: float, high: float) -> str:
         return "—"
     ends = (math.floor(low * 1000) / 10, math.ceil(high * 1000 - 1e-9) / 10)
     return " to ".join("0%" if end == 0 else f"{end:.1f}%" for end in ends)
+
+
+def points(value: float, *, up: bool = False) -> str:
+    """A difference of percentages in points, as a bound from above never rounded down.
+
+    Examples
+    --------
+    >>> points(0.054), points(0.01), points(0.0002), points(0.0541, up=True)
+    ('5.4 points', '1 point', '0.02 points', '5.5 points')
+    """
+    size = 100 * value
+    text = _point(math.ceil(round(10 * size, 9)) / 10 if up else size)
+    return f"{text} point" if text == "1" else f"{text} points"
+
+
+def points_between(low: float, high: float) -> str:
+    """The ends of an interval in points: 3.6 to 7.3."""
+    return f"{_point(100 * low)} to {_point(100 * high)}"
+
+
+def ratio_between(low: float, high: float) -> str:
+    """The ends of an interval of a ratio, in three digits that are never to the kind side."""
+    return f"{cut(low)} to {raised(high)}"
+
+
+def _point(value: float) -> str:
+    """One decimal; one digit of what is smaller."""
+    if abs(value) < 5e-4:
+        return "0"
+    return f"{round(value, 1):g}" if abs(value) >= 0.095 else f"{value:.1g}"

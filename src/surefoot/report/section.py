@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from surefoot.assessment import Assessment
     from surefoot.slices import Slice
 
-KINDS = {"overconfident": "over", "underconfident": "under"}
+KINDS = {"overconfident": "over", "underconfident": "under", "mixed": "over"}
 #: Slices that can be shown in the figures, and rows of a table: a report stays below 1.5 MB.
 MOST_LAYERS, MOST_ROWS = 40, 200
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot.names import shown
 from surefoot.report.html import page
-from surefoot.report.numbers import cut, percent, pvalue, signed_percent, significant, typeset
+from surefoot.report.numbers import cut, percent, points, pvalue, signed_percent, significant, typeset
 from surefoot.report.tables import Body, Row, Table, cell, heads
 from surefoot.report.terminal import Paper, area
+from surefoot.report.wording import tested_side
 
 if TYPE_CHECKING:
     from surefoot.assessment import Assessment
@@ -20,9 +21,11 @@ _MOST_COLUMNS = 4
 _BOLD, _DIM = "1", "2"
 #: Section, name, how to read it off an assessment, the difference it has, and which way is better.
 _LINES: list[tuple[str, str, Any, str, str]] = [
+    ("Risk", "O/E", lambda a: significant(a.risk.oe_ratio), "", ""),
+    ("Risk", "overstated", lambda a: points(a.risk.overstatement), "", ""),
+    ("Risk", "p-value", lambda a: pvalue(tested_side(a).pvalue_omnibus), "", ""),
     ("Risk", "CSR", lambda a: significant(a.risk.csr), "csr", ""),
     ("Risk", "at least", lambda a: cut(a.risk.csr_lower), "", ""),
-    ("Risk", "p-value", lambda a: pvalue(a.risk.pvalue), "", ""),
     ("Risk", "deflation", lambda a: _share(a.risk.deflation), "", ""),
     ("Value", "accuracy", lambda a: percent(a.metrics["accuracy"]), "accuracy", "higher"),
     ("Value", "cwA", lambda a: percent(a.metrics["cw_accuracy"]), "cw_accuracy", "higher"),
@@ -48,7 +51,7 @@ def _columns(c: Comparison, paper: Paper) -> Iterator[str]:
     width = 2 + max(12, *map(len, words))
     only = len(c.assessments) == 2
     head = "".join(f"{name:>{width}}" for name in names.values())
-    yield f"{'':<13}{head}{'      difference, 95%' if only else ''}"
+    yield f"{'':<13}{head}{f'      {list(names.values())[1]} - {names[c.first]}, 95%' if only else ''}"
     yield f"{'verdict':<13}" + "".join(f"{_word(a):>{width}}" for a in c.assessments.values())
     section = ""
     for group, name, read, key, better in _LINES:
@@ -67,7 +70,7 @@ def _columns(c: Comparison, paper: Paper) -> Iterator[str]:
         yield f"  {name:<11}{values}{'      ' + difference(c, list(c.assessments)[1], key) if only and key else ''}"
     if not only:
         yield ""
-        yield paper.ink(f"Differences from {shown(c.first, 24)}, 95%", _BOLD)
+        yield paper.ink(f"Differences, each model minus {shown(c.first, 24)}, 95%", _BOLD)
         for other in list(c.assessments)[1:]:
             for _, name, _, key, _ in _LINES:
                 apart = difference(c, other, key) if key else ""
@@ -88,11 +91,10 @@ def _rows(c: Comparison, paper: Paper) -> Iterator[str]:
         )
 
 
-_NONE = "no evidence against calibration"
-
-
 def _word(a: Assessment) -> str:
-    return "no evidence" if a.verdict == _NONE else a.verdict
+    if a.verdict == "no evidence against calibration":
+        return "no evidence"
+    return a.verdict if a.degree is None else f"{a.degree} {a.verdict}"
 
 
 def _has(c: Comparison, name: str) -> bool:
@@ -104,7 +106,7 @@ def _share(value: float) -> str:
 
 
 def difference(c: Comparison, other: str, key: str) -> str:
-    """The first model less another, and how sure that is."""
+    """Another model minus the first, and how sure that is."""
     if key == "csr":
         found = c.csr[other]
         value = "—" if math.isnan(found.value) else f"{'+' if found.value >= 0 else ''}{significant(found.value)}"
@@ -127,7 +129,7 @@ def _best(c: Comparison, key: str, better: str) -> int | None:
     interval = c.values.get(list(c.assessments)[1], {}).get(key)
     if not better or interval is None or not (interval.low > 0 or interval.high < 0):
         return None
-    return 0 if interval.low > 0 else 1
+    return 1 if interval.low > 0 else 0
 
 
 def closing(c: Comparison) -> str:
@@ -137,13 +139,13 @@ def closing(c: Comparison) -> str:
     (one, a), (other, b) = c.assessments.items()
     said = []
     found = c.csr[other]
-    name, larger = (one, a) if found.value > 0 else (other, b)
+    name, larger = (other, b) if found.value > 0 else (one, a)
     if found.pvalue < 0.05 and larger.verdict == "overconfident":
         said.append(f"{shown(name, 24)}'s mistakes are the more surprising")
-    (low, high), (low_b, high_b) = a.risk.deflation_interval, b.risk.deflation_interval
-    if "underconfident" not in (a.verdict, b.verdict) and (low > high_b or low_b > high):
+    (low, high), (low_b, high_b) = a.risk.overstatement_interval, b.risk.overstatement_interval
+    if low > max(high_b, 0) or low_b > max(high, 0):
         name = shown(one if low > high_b else other, 24)
-        said.append(f"{name}'s confidences {'the' if said else 'are the'} further off")
+        said.append(f"{name} {'overstates' if not said else 'and overstates'} more")
     return ", ".join(said) + "." if said else ""
 
 
@@ -166,7 +168,7 @@ def report(c: Comparison) -> str:
                 rows.append(Row([cell(shown(other, 40)), cell(name), cell(typeset(told))]))
     apart = Table(
         "Differences",
-        heads(("Compared with", "t"), ("Of", "t"), (f"{shown(c.first, 40)} less the other, 95%", "x")),
+        heads(("Model", "t"), ("Of", "t"), (f"It minus {shown(c.first, 40)}, 95%", "x")),
         [Body(rows)],
     )
     return page(

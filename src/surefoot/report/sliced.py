@@ -9,6 +9,7 @@ from surefoot.names import shown
 from surefoot.report import charts
 from surefoot.report.numbers import (
     percent,
+    points,
     pvalue,
     raised,
     significant,
@@ -30,18 +31,18 @@ class Sliced(Section):
         if not a.slices:
             return {"slices": None, "slices_title": "", "slices_words": "", "slices_note": ""}
         by = {"predicted": "Predicted class", "truth": "True class"}.get(str(a.by), shown(a.by or "slice", 40))
-        reach = [part.risk.deflation_interval[1] for part in self.listed] + [
-            part.risk.deflation for part in self.listed
+        reach = [
+            abs(end) for part in self.listed for end in (part.risk.overstatement, *part.risk.overstatement_interval)
         ]
         widest = max((v for v in reach if not math.isnan(v)), default=0.01) or 0.01
         tested = not self.is_descriptive
         names = [
             (by, "t"),
             ("Rows", "n wide"),
-            ("Mistakes stated → seen", "n wide"),
+            ("Errors expected → observed", "n wide"),
             ("Correct", "n wide"),
-            ("Deflation", "x chartcol"),
-            ("Deflation", "n"),
+            ("Overstatement", "x chartcol"),
+            ("Points", "n"),
             ("CSR", "n wide"),
             *([("p, adjusted", "n")] if tested else []),
         ]
@@ -58,8 +59,8 @@ class Sliced(Section):
         return {
             "slices": Table(f"Slices by {by}", heads(*names), [Body(body)], "slices"),
             "slices_title": self.slices_title(by),
-            "slices_words": "Choose a slice to see it in the figures above. Deflation is the share by which stated "
-            f"confidence must shrink to fit the outcomes; the line ends at {raised(100 * widest, 2)}%.",
+            "slices_words": "Choose a slice to see it in the figures above. Overstatement is mean confidence minus "
+            f"accuracy, with its 95% interval; the line reaches {raised(100 * widest, 2)} points to either side.",
             "slices_note": note,
         }
 
@@ -72,16 +73,16 @@ class Sliced(Section):
                 f'<button type="button" class="pick" data-pick="{key}">{escape(name)}</button>'
                 f'<span class="meta">{escape(stated)} wrong</span>'
             )
-        deflation, (low, high) = part.risk.deflation, part.risk.deflation_interval
+        size, (low, high) = part.risk.overstatement, part.risk.overstatement_interval
         kind = "dot" if not tested else KINDS.get(str(part.verdict), "fair")
-        drawn = "" if math.isnan(deflation) else self.markup(charts.forest(deflation, low, high, kind, widest))
+        drawn = self.markup(charts.forest(size, low, high, kind, widest))
         cells = [
             cell(name),
             cell(f"{part.risk.n:,}", part.risk.n),
             cell(typeset(stated), part.seen / part.stated if part.stated else math.inf),
             cell(percent(part.metrics["accuracy"]), part.metrics["accuracy"]),
             cell(drawn),
-            cell("—" if math.isnan(deflation) else percent(deflation), deflation),
+            cell(typeset(points(size).partition(" ")[0]), size),
             cell(typeset(significant(part.risk.csr)), part.risk.csr),
         ]
         if tested:
@@ -92,13 +93,13 @@ class Sliced(Section):
         a = self.a
         if self.is_descriptive:
             return "By true class, as a description"
-        over = [part for part in a.slices if part.verdict == "overconfident"]
-        under = [part for part in a.slices if part.verdict == "underconfident"]
         what = "predicted classes" if a.by == "predicted" else f"slices by {by}"
-        if over:
-            most = max(over, key=lambda part: part.risk.deflation if not math.isnan(part.risk.deflation) else -1.0)
-            many = f"All {len(a.slices):,}" if len(over) == len(a.slices) else f"{len(over):,} of {len(a.slices):,}"
-            return f"{many} {what} {'is' if len(over) == 1 else 'are'} overconfident, {self.called(most)} most"
-        if under:
-            return f"{len(under):,} of {len(a.slices):,} {what} {'is' if len(under) == 1 else 'are'} underconfident"
-        return f"No evidence in any of {len(a.slices):,} {what}"
+        numbers = {kind: sum(part.verdict == kind for part in a.slices) for kind in (*KINDS, "inconclusive")}
+        found = [f"{number:,} {kind}" for kind, number in numbers.items() if number]
+        if not any(numbers[kind] for kind in KINDS):
+            told = f"No evidence against calibration in any of {len(a.slices):,} {what}"
+            return f"{told} ({found[0]})" if found else told
+        over = [part for part in a.slices if part.verdict in ("overconfident", "mixed")]
+        most = max(over, key=lambda part: part.risk.overstatement, default=None)
+        worst = "" if most is None else f". Most overstated: {self.called(most)}"
+        return f"Of {len(a.slices):,} {what}, {', '.join(found)}{worst}"

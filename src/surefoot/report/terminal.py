@@ -14,11 +14,13 @@ from surefoot.report import wording
 from surefoot.report.numbers import (
     count,
     counted,
-    cut,
     factor,
     percent,
+    points,
+    points_between,
     probability,
     pvalue,
+    ratio_between,
     signed_percent,
     significant,
     whole,
@@ -30,8 +32,8 @@ if TYPE_CHECKING:
 
 _WIDTH = 78
 _SHOWN_SLICES = 3
-_MARKS: dict[str | None, str] = {"overconfident": "▼", "underconfident": "▲"}
-_HUES: dict[str | None, str] = {"overconfident": "31", "underconfident": "34"}
+_MARKS: dict[str | None, str] = {"overconfident": "▼", "underconfident": "▲", "mixed": "▼▲"}
+_HUES: dict[str | None, str] = {"overconfident": "31", "underconfident": "34", "mixed": "31"}
 _PLAIN = str.maketrans(
     {"▼": "v", "▲": "^", "→": "->", "×": "x", "−": "-", "∞": "inf", "—": "-", "σ": "sigma", "…": "..."}
 )
@@ -87,10 +89,10 @@ class _Page:
     def verdict(self) -> Iterator[str]:
         a = self.a
         mark = f"{_MARKS[a.verdict]} " if a.verdict in _MARKS else ""
-        word = self.ink(f"{mark}{wording.WORDS[a.verdict].upper()}", _BOLD, _HUES.get(a.verdict, ""))
-        yield f"{word}   {wording.advice(a)}"
+        yield self.ink(f"{mark}{wording.headline(a).upper()}", _BOLD, _HUES.get(a.verdict, ""))
+        yield from textwrap.wrap(wording.advice(a), _WIDTH)
         yield ""
-        yield from textwrap.wrap(wording.mistakes(a), _WIDTH)
+        yield from textwrap.wrap(" ".join(wording.sentences(a)), _WIDTH)
 
     def notes(self) -> Iterator[str]:
         for note in wording.notes(self.a):
@@ -100,16 +102,25 @@ class _Page:
     def risk(self) -> Iterator[str]:
         a, side = self.a, wording.tested_side(self.a)
         yield self.ink("Risk", _BOLD)
-        bound = "" if math.isnan(a.risk.csr_lower) else f"at least {cut(a.risk.csr_lower)} (95%); "
+        r, colour = a.risk, _HUES.get(a.verdict, "")
+        errors = "observed / expected errors"
+        if math.isfinite(r.oe_ratio):
+            yield self.line(
+                "O/E", significant(r.oe_ratio), f"95% CI {ratio_between(*r.oe_interval)}; {errors}", _BOLD, colour
+            )
+        size = points(r.overstatement).partition(" ")[0]
+        interval = points_between(*r.overstatement_interval)
+        yield self.line("overstatement", size, f"points, 95% CI {interval}; mean confidence - accuracy", _BOLD, colour)
+        yield self.line("p-value", pvalue(side.pvalue_omnibus), wording.how_sure(side), _BOLD)
+        bound = wording.bound_of_csr(r)
         typical = None if a.verdict == "overconfident" else a.typical_csr
         usual = "calibrated is 1"
         if typical is not None:
             usual = f"9 in 10 calibrated models: {significant(typical[0], 2)} to {significant(typical[1], 2)}"
-        yield self.line("CSR", significant(a.risk.csr), bound + usual, _BOLD, _HUES.get(a.verdict, ""))
-        yield self.line("p-value", pvalue(side.pvalue), wording.how_sure(side), _BOLD)
+        yield self.line("CSR", significant(r.csr), bound + usual, _BOLD)
         if not math.isnan(side.deflation):
-            yield self.line("deflation", _share(side.deflation), wording.how_large(a, side), _BOLD)
-        rest = f"the paper's, by a normal law; z {significant(a.risk.z)}"
+            yield self.line("deflation", _share(side.deflation), wording.how_large(a, side))
+        rest = f"the paper's, which assumes a normal distribution; z {significant(r.z)}"
         yield self.line("P_risk", probability(a.risk.p_risk), rest)
         yield from self.ruler()
 
@@ -173,11 +184,12 @@ class _Page:
         a = self.a
         if len(a.bands) < 2:
             return
-        yield self.ink("Where it goes wrong" if a.verdict == "overconfident" else "By claimed confidence", _BOLD)
-        yield self.ink(f"  {'claimed confidence':<22}{'rows':>9}    mistakes stated{'seen':>9}", _DIM)
+        found = a.verdict in ("overconfident", "mixed")
+        yield self.ink("Where it goes wrong" if found else "By confidence", _BOLD)
+        yield self.ink(f"  {'confidence':<22}{'rows':>9}    expected errors{'observed':>10}", _DIM)
         for band in a.bands:
-            times = factor(band.seen, band.stated) if a.verdict == "overconfident" and band.seen > band.stated else ""
-            numbers = f"{whole(band.rows):>9}{whole(band.stated):>19}{count(band.seen):>9}"
+            times = factor(band.seen, band.stated) if found and band.seen > band.stated else ""
+            numbers = f"{whole(band.rows):>9}{whole(band.stated):>19}{count(band.seen):>10}"
             yield f"  {wording.claims(band):<22}{numbers}    {self.ink(times, _HUES['overconfident'])}".rstrip()
 
     def slices(self) -> Iterator[str]:
@@ -189,8 +201,9 @@ class _Page:
         else:
             over = sum(part.verdict == "overconfident" for part in a.slices)
             total = len(a.slices)
-            under = sum(part.verdict == "underconfident" for part in a.slices)
-            also = f", {under:,} underconfident" if under else ""
+            kinds = ("underconfident", "mixed", "inconclusive")
+            numbers = {kind: sum(part.verdict == kind for part in a.slices) for kind in kinds}
+            also = "".join(f", {number:,} {kind}" for kind, number in numbers.items() if number)
             said = f"Slices by {shown(a.by, 40)}: {over:,} of {total:,} overconfident{also} (p adjusted for {total:,})"
             yield self.ink(said, _BOLD)
         worst = sorted(a.slices, key=badness)[:_SHOWN_SLICES]
@@ -198,25 +211,26 @@ class _Page:
         width = max(map(len, names))
         for name, part in zip(names, worst, strict=True):
             mark = self.ink(_MARKS.get(part.verdict, " "), _HUES.get(part.verdict, ""))
-            yield f"  {mark} {name:<{width}} {self.slice_numbers(part)}".rstrip()
+            yield f"  {mark:<1} {name:<{width}} {self.slice_numbers(part)}".rstrip()
         if len(a.slices) > len(worst):
             yield f"    {len(a.slices) - len(worst):,} more in {'the report' if a.source else '.slices'}"
 
     def slice_numbers(self, part: Slice) -> str:
-        mistakes = self.paper.plain(f"{whole(part.stated)} → {counted(part.seen, 'mistake')}")
-        side = part.underconfidence if part.verdict == "underconfident" else part.risk
-        what = "of doubt" if side is part.underconfidence else "deflation"
-        deflated = "" if math.isnan(side.deflation) else f"{what} {_share(side.deflation)}"
+        mistakes = self.paper.plain(f"{whole(part.stated)} → {counted(part.seen, 'error')}")
+        size = part.risk.overstatement
+        apart = f"{'+' if size > 0 else ''}{points(size)}"
         sure = "" if math.isnan(part.pvalue_adjusted) else f"p {pvalue(part.pvalue_adjusted)}"
         csr = f"CSR {significant(part.risk.csr):<8} " if self.paper.width >= 80 else ""
-        return f"{deflated:<15} {mistakes:<20} {csr}{sure}"
+        return f"{apart:<13} {mistakes:<20} {csr}{sure}"
 
 
 def badness(part: Slice) -> Any:
-    """Those named first, then by how sure, then by how large."""
-    csr = part.risk.csr if not math.isnan(part.risk.csr) else 0.0
-    p = part.risk.pvalue_combined if not math.isnan(part.risk.pvalue_combined) else 1.0
-    return (part.verdict != "overconfident", p if p > 1e-12 else 0.0, -part.risk.deflation, -csr)
+    """Those named first, then by how much, then by how sure."""
+    degrees = (None, "slightly", "clearly", "strongly")
+    named = ("overconfident", "mixed", "underconfident")
+    p = part.risk.pvalue_omnibus if not math.isnan(part.risk.pvalue_omnibus) else 1.0
+    order = named.index(part.verdict) if part.verdict in named else len(named)
+    return (order, -degrees.index(part.degree), p if p > 1e-12 else 0.0, -part.risk.overstatement)
 
 
 def area(value: float) -> str:

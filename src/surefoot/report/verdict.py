@@ -9,12 +9,14 @@ from surefoot.names import shown
 from surefoot.report import charts, wording
 from surefoot.report.numbers import (
     areas,
-    counted,
     cut,
     once_in,
     percent,
     percents,
+    points,
+    points_between,
     pvalue,
+    ratio_between,
     signed_percent,
     significant,
     typeset,
@@ -34,10 +36,10 @@ class Verdict(Section):
         a = self.a
         return {
             "kind": KINDS.get(a.verdict, "fair"),
-            "word": wording.WORDS[a.verdict],
+            "word": wording.headline(a),
             "source": shown(a.source) if a.source else "predictions",
             "advice": typeset(wording.advice(a)),
-            "lede": typeset(wording.mistakes(a)),
+            "lede": typeset(" ".join(wording.sentences(a))),
             "notes": [typeset(note) for note in wording.notes(a)],
             "cards": self.cards(),
             **self.ruler(),
@@ -46,7 +48,7 @@ class Verdict(Section):
 
     def cards(self) -> list[Item]:
         a, side = self.a, wording.tested_side(self.a)
-        csr = a.risk.csr
+        csr, r = a.risk.csr, a.risk
         words = (
             "" if math.isnan(a.risk.csr_lower) else f"At least {typeset(cut(a.risk.csr_lower))} with 95% confidence; "
         )
@@ -55,38 +57,42 @@ class Verdict(Section):
             words = "Rows that claimed certainty were wrong: no number of rows explains that."
         elif csr > 1:
             times = typeset(significant(csr, 2))
-            words += f" Its mistakes are those of a calibrated model on {times} times as many rows."
+            words += f" A calibrated model would make these errors on {times} times as many rows."
         elif csr < 1:
-            words += " Below 1 is not praise: calibrated models mostly are where doubts differ much."
+            words += " Below 1 is common for calibrated models whose doubts (1 − confidence) differ much."
+        ratio = f"95% CI {typeset(ratio_between(*r.oe_interval))}. Calibrated is 1."
+        apart = f"points, 95% CI {typeset(points_between(*r.overstatement_interval))}. Mean confidence minus accuracy."
         return [
+            Item("Observed / expected errors", ratio, typeset(significant(r.oe_ratio))),
+            Item("Overstatement", apart, typeset(points(r.overstatement).partition(" ")[0])),
+            Item("p-value", self.odds(), typeset(pvalue(side.pvalue_omnibus))),
             Item("Size ratio (CSR)", words, typeset(significant(csr))),
-            Item("Exact p-value" if side.method == "exact" else "p-value", self.odds(), typeset(pvalue(side.pvalue))),
             Item("Deflation", self.deflated(), "—" if math.isnan(side.deflation) else percent(side.deflation)),
         ]
 
     def odds(self) -> str:
         side = wording.tested_side(self.a)
+        p = side.pvalue_omnibus
         if side.method == "normal":
-            return "By the normal law: the exact one needs the rows where weights are unequal."
-        what = "this many right" if side.alternative == "underconfident" else "a ratio this large"
-        if side.pvalue == 0 and side.alternative == "underconfident":
-            return "A row that was given no chance of being right was right: of a calibrated model none ever is."
-        if side.pvalue == 0:
-            return "A row that claimed certainty was wrong: a calibrated model never is."
-        often = f"once in {typeset(once_in(side.pvalue))} data sets" if side.pvalue < 0.5 else "more often than not"
-        capped = typeset(pvalue(side.pvalue_capped))
-        return f"A calibrated model shows {what} {often}. With no row allowed to dominate: {capped}."
+            return "Approximate, from sums of unequal weights: the exact test needs the rows."
+        if p == 0 and side.alternative == "underconfident":
+            return "A row with confidence 0 was right: a calibrated model never is."
+        if p == 0:
+            return "A row with confidence 1 was wrong: a calibrated model never is."
+        often = f" (once in {typeset(once_in(p))} data sets)" if p < 0.5 else ""
+        alone = f"CSR alone {typeset(pvalue(side.pvalue))}, capped {typeset(pvalue(side.pvalue_capped))}"
+        return f"Chance of an outcome at least this extreme if the model were calibrated{often}. {alone}."
 
     def deflated(self) -> str:
         a, side = self.a, wording.tested_side(self.a)
         if math.isnan(side.deflation):
-            return "It counts rows; with unequal weights, or no doubt anywhere, there is none."
-        interval = percents(*side.deflation_interval)
-        if a.verdict == "underconfident":
-            return f"{interval}. Stated doubt × {significant(1 - side.deflation)} fits the outcomes best."
-        if a.verdict == "overconfident":
-            return f"{interval}. Stated confidence × {significant(1 - side.deflation)} fits the outcomes best."
-        return f"{interval}. At most this much is hidden in {counted(a.risk.n, 'row')}."
+            return "Not available with unequal weights, or where every confidence is 1."
+        what = (
+            "errors are (1 − deflation) × doubt"
+            if a.verdict == "underconfident"
+            else "accuracy is (1 − deflation) × confidence"
+        )
+        return f"95% CI {percents(*side.deflation_interval)}: {what} fits best. Near-certain rows dominate it."
 
     def ruler(self) -> dict[str, Any]:
         a = self.a

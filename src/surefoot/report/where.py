@@ -13,15 +13,19 @@ from surefoot.report.numbers import (
     counted,
     percent,
     percents,
+    points,
     significant,
     typeset,
     whole,
 )
-from surefoot.report.section import Section
+from surefoot.report.section import KINDS, Section
 from surefoot.report.tables import Body, Figure, Item, Row, Table, cell, heads, rows
 
 if TYPE_CHECKING:
     pass
+
+#: Errors that a headline rests on at least, and the doubt up to which a row is sure.
+_ENOUGH, _SURE = 10, 0.05
 
 
 class Where(Section):
@@ -30,7 +34,7 @@ class Where(Section):
     def filled(self) -> dict[str, Any]:
         a = self.a
         return {
-            "where": "Where it goes wrong" if a.verdict == "overconfident" else "Where stated and seen differ",
+            "where": "Where it goes wrong" if a.verdict in KINDS else "By confidence",
             "pickable": [Item(self.called(part), key=key) for key, part in self.layers.items()],
             "said": self.said(),
             "reliabilities": self.reliabilities(),
@@ -44,9 +48,9 @@ class Where(Section):
         groups += [(key, part.risk.n, part.stated, part.seen, part.risk) for key, part in self.layers.items()]
         found = []
         for key, n, stated, seen, risk in groups:
-            deflation = "" if math.isnan(risk.deflation) else f", deflation {percent(risk.deflation)}"
-            words = f"{counted(n, 'row')}, {counted(stated, 'mistake')} stated, {whole(seen)} seen; "
-            found.append(Item("", typeset(f"{words}CSR {significant(risk.csr)}{deflation}."), key=key))
+            words = f"{counted(n, 'row')}, {counted(stated, 'error')} expected, {whole(seen)} observed; "
+            words += f"overstatement {points(risk.overstatement)}, CSR {significant(risk.csr)}."
+            found.append(Item("", typeset(words), key=key))
         return found
 
     def reliabilities(self) -> list[Figure]:
@@ -81,14 +85,14 @@ class Where(Section):
             n, stated, seen = (sum(getattr(band, name) for band in sure) for name in ("rows", "stated", "seen"))
             alt = (
                 f"Reliability on a logarithmic doubt axis. Above 99% stated confidence, {whole(n)} rows: "
-                f"{whole(stated)} mistakes stated, {whole(seen)} seen."
+                f"{whole(stated)} errors expected, {whole(seen)} observed."
             )
             found.append(
                 Figure(
                     "doubt",
                     self.stretched_title(),
-                    "The same with doubt on a logarithmic axis: every gridline claims ten times fewer mistakes. "
-                    "× is mistakes seen over mistakes stated.",
+                    "The same with doubt (1 − confidence) on a logarithmic axis: every gridline expects ten times "
+                    "fewer errors. × is observed over expected errors.",
                     self.markup(charts.stretched(table, alt)),
                     self.bin_table("Reliability by doubt bin", table, lambda one: claimed_by(one.doubt)),
                     "Reliability near certainty",
@@ -101,20 +105,26 @@ class Where(Section):
         bins = self.a.reliability
         for verdict, kind, words in (("overconfident", "over", "less"), ("underconfident", "under", "more")):
             found = [i for i, one in enumerate(bins) if one.kind == kind]
-            if self.a.verdict == verdict and found:
+            if self.a.verdict in (verdict, "mixed") and found:
                 if found == list(range(found[0], len(bins))):
                     return f"Above {bins[found[0]].least:.0%} it is right {words} often than it says"
                 return f"In {counted(len(found), 'bin')} of {len(bins)} it is right {words} often than it says"
         return "Reliability"
 
     def stretched_title(self) -> str:
-        over = [one for one in self.a.near_certainty if one.kind == "over"]
-        if not over or self.a.verdict != "overconfident":
+        """A factor of neighbouring bins together, with enough errors: a single one of them is no headline."""
+        if self.a.verdict not in ("overconfident", "mixed"):
             return "Reliability near certainty"
-        worst = max(over, key=lambda one: one.error / one.doubt)
-        times = typeset(significant(worst.error / worst.doubt, 2))
-        where = "Near certainty" if worst.doubt < 0.05 else f"Where it says {percent(1 - worst.doubt)}"
-        return f"{where} it is wrong {times} times too often"
+        surest = sorted(self.a.near_certainty, key=lambda one: one.least)
+        for i in range(1, len(surest) + 1):
+            stated, seen = (math.fsum(getattr(one, name) for one in surest[:i]) for name in ("stated", "seen"))
+            if seen >= _ENOUGH and surest[i - 1].most <= _SURE:
+                if seen < 2 * stated:
+                    break
+                times = typeset(significant(seen / stated, 2)) if stated else "∞"
+                said = f"Above {claimed_by(surest[i - 1].most)}: {whole(seen)} errors, {whole(stated)} expected"
+                return f"{typeset(said)} (×{times})"
+        return "Reliability near certainty"
 
     def bin_table(self, caption: str, table: charts.Layers, label: Any) -> Table:
         def told(one: Bin) -> Row:
@@ -131,10 +141,10 @@ class Where(Section):
             )
 
         names = heads(
-            ("Stated", "n"),
+            ("Confidence", "n"),
             ("Rows", "n"),
-            ("Mistakes stated", "n"),
-            ("Mistakes seen", "n"),
+            ("Expected errors", "n"),
+            ("Observed errors", "n"),
             ("Correct", "n"),
             ("95% interval", "x"),
         )
@@ -144,11 +154,11 @@ class Where(Section):
         a = self.a
         counted_once = not math.isnan(a.risk.deflation) or a.risk.certain_wrong
         found = concentration(a.counts, a.risk.csr) if a.counts is not None and a.seen and counted_once else None
-        why = "No mistake was made: there is no surprise to share out."
+        why = "No error was made: there is no surprise to share out."
         if a.seen:
-            why = "CSR is infinite: rows that claimed certainty and were wrong carry all of it."
+            why = "CSR is infinite: rows with confidence 1 that were wrong carry all of it."
             if not a.risk.certain_wrong:
-                why = "Rows weigh differently: which of them carry CSR is not told."
+                why = "Not available with unequal weights."
         figure = None
         if found is not None:
             ranks = charts.ranks_of(found.mistakes)
@@ -174,7 +184,7 @@ class Where(Section):
             figure = Figure(
                 "concentration",
                 self.concentration_title(found),
-                f"Share of CSR carried by the most surprising of the {counted(found.mistakes, 'mistake')}.",
+                f"Share of CSR carried by the most surprising of the {counted(found.mistakes, 'error')}.",
                 self.markup(charts.concentration(found, alt)),
                 behind,
             )
@@ -182,12 +192,12 @@ class Where(Section):
             "concentration": figure,
             "no_concentration": why,
             "surprises": self.surprises(),
-            "no_surprises": "No mistake was made." if not a.seen else "The rows themselves are not held in a tally.",
+            "no_surprises": "No error was made." if not a.seen else "The rows themselves are not held in a tally.",
         }
 
     def concentration_title(self, found: Any) -> str:
         if found.csr <= 1:
-            return "How surprise is spread over the mistakes"
+            return "How surprise is spread over the errors"
         if found.to_calm <= 5:
             return f"A handful of rows: without {counted(found.to_calm, 'row')}, CSR is at most 1"
         return f"Not a handful of rows: {found.to_calm:,} must go before CSR falls to 1"

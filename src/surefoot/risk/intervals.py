@@ -135,6 +135,8 @@ def _values(predictions: Predictions, with_ranking: bool) -> dict[str, _Estimate
 
 def _ratio(values: Floats, weight: Floats) -> _Estimate:
     """A weighted mean: a ratio of two means, and its linearisation."""
+    # only ratios of weights matter, and squares of tiny ones would vanish
+    weight = weight / (float(weight.max()) or 1.0)
     total = float(weight.sum())
     mean = float((weight * values).sum()) / total if total else math.nan
     effective = total**2 / float((weight**2).sum()) if total else math.nan

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
+from surefoot.risk.grid import gridded_tail
 from surefoot.risk.rows import SAME, Rows, Tail
 from surefoot.tallies import Floats
 
 Complex = npt.NDArray[np.complex128]
 
-#: Nodes in a go, values of rows in a go, and factors multiplied before a logarithm is taken.
-_TOGETHER = 128
+#: Nodes in a go (a power of two), values of rows in a go, and factors multiplied before a logarithm is taken.
+_TOGETHER = 32
 _VALUES = 256
 _FACTORS = 32
 #: Nodes times rows at most, nodes at most, and how far terms must have died down.
@@ -28,6 +30,10 @@ _PLATEAUS = 64
 _NEAR = 1e-4
 _MANY_FLIPS = 1000
 _FEW_CELLS = 8
+#: Nodes in which the echo of a near lattice is looked for.
+_SCANNED = 32
+#: Rows up to which a grid is quicker than an integral of more nodes than these; fewer weights than those are plateaus.
+_GRIDDED, _MOST_TRIED, _MOST_PLATEAUS = 400, 128, 12
 
 #: Distinct rows from which those much alike are put together, but for the heaviest.
 _MOST_DISTINCT = 1024
@@ -39,9 +45,14 @@ def inverted_tail(rows: Rows, s: float) -> Tail:
 
     .. math:: P(S \ge s) = \frac1\pi \mathrm{Re} \int_0^\infty \frac{e^{K(z) - zs}}{z}\,du, \quad z = t + iu, t > 0
 
-    (plus 1 for t < 0), by the trapezoid rule at half steps, which converges geometrically.
+    (plus 1 for t < 0), by the trapezoid rule at half steps, which converges geometrically. Rows of one weight are
+    counted: then the integral is over one period, with 1 - exp(-z) for z, and exact. A few rows whose characteristic
+    function does not die down are convolved on a grid instead.
     """
+    if float(rows.weight.max()) <= float(rows.weight.min()) * (1 + 1e-12):
+        return _counted_tail(rows, s)
     weights = _distinct_weights(rows)
+    few = rows.count.sum() <= _GRIDDED and (weights is None or weights.max() >= _MOST_PLATEAUS)
     if len(rows.chance) > _MOST_DISTINCT:
         rows = _gathered(rows, weights)
     # rows gathered may add a little less in all: s stays within what they reach
@@ -55,9 +66,11 @@ def inverted_tail(rows: Rows, s: float) -> Tail:
         # not far above the mean, the contour on the left is as good, and heavy rows do no harm there
         t = min(t, -1 / spread)
     step = 2 * math.pi / max(28 / abs(t), 12 * spread)
+    if few and not _dies_down(rows, t, step):
+        return gridded_tail(rows, s, *_saddlepoint(rows, s))
     # cells stand for many rows, for which one waits a little longer
     most = min(_MOST_NODES, max(2048, (_MOST_WORK if rows.tied else 4 * _MOST_WORK) // len(rows.chance)))
-    least = math.inf if weights is not None else _echo(rows, t) / step
+    least = math.inf if weights is not None and not few else _echo(rows, t) / step
     nodes, logs = np.empty(0, dtype=np.complex128), np.empty(0, dtype=np.complex128)
     while len(nodes) < most:
         size = min(max(_TOGETHER, len(nodes) // 2), most - len(nodes))
@@ -65,13 +78,45 @@ def inverted_tail(rows: Rows, s: float) -> Tail:
         logs = np.concatenate([logs, _cumulants(rows, t, new[0].imag, step, size)])
         nodes = np.concatenate([nodes, new])
         if len(nodes) > least and logs.real[-size:].max() < logs.real[0] + math.log(_NEGLIGIBLE):
-            p = _integral(nodes, logs, s, step)
+            p = _integral(nodes, logs, s, step, nodes)
             return Tail(p, p)
     # it does not die down: S gets a little normal noise, so narrow that the nodes reach its end, and s that much less
     noise = 5.3 / (len(nodes) * step)
     logs = logs + noise**2 * nodes**2 / 2
-    mid = _integral(nodes, logs, s, step)
-    return Tail(max(mid, _integral(nodes, logs, s - 3.5 * noise, step)), mid)
+    mid = _integral(nodes, logs, s, step, nodes)
+    return Tail(max(mid, _integral(nodes, logs, s - 3.5 * noise, step, nodes)), mid)
+
+
+def _dies_down(rows: Rows, t: float, step: float) -> bool:
+    """Whether the characteristic function has died down after a few nodes, and stays so."""
+    end = _cumulants(rows, t, _MOST_TRIED * step, step, _TOGETHER).real.max()
+    start = float(_cumulants(rows, t, 0.0, 0.0, 1).real[0])
+    return bool(end < start + math.log(_NEGLIGIBLE)) and _echo(rows, t) == 0
+
+
+def _counted_tail(rows: Rows, s: float) -> Tail:
+    """The tail of a count: rows that all add the same."""
+    fired = math.ceil(s * (1 - SAME) / float(rows.weight.max()))
+    ones = Rows(rows.chance, rows.otherwise, np.ones(len(rows.chance)), rows.count, rows.tied)
+    if len(ones.chance) > _MOST_DISTINCT:
+        ones = _gathered(ones, None)
+    # to the middle between two counts, where the tilt is finite even for all of them
+    t, spread = _saddlepoint(ones, fired - 0.5)
+    if t < 1 / spread:
+        t = min(t, -1 / spread)
+    count = math.ceil(max(28 / abs(t), 12 * spread) / 2)
+    step = math.pi / count
+    nodes, logs = np.empty(0, dtype=np.complex128), np.empty(0, dtype=np.complex128)
+    while len(nodes) < count:
+        size = min(max(_TOGETHER, len(nodes) // 2), count - len(nodes))
+        new = (t + 1j * (np.arange(len(nodes), len(nodes) + size) + 0.5) * step).astype(np.complex128)
+        logs = np.concatenate([logs, _cumulants(ones, t, new[0].imag, step, size)])
+        nodes = np.concatenate([nodes, new])
+        if logs.real[-size:].max() < logs.real[0] + math.log(_NEGLIGIBLE):
+            break
+    p = _integral(nodes, logs, fired, step, -np.expm1(-nodes))
+    just = _integral(nodes, logs, fired, step, np.ones(len(nodes)), above=0.0)
+    return Tail(p, max(p - just / 2, p / 2))
 
 
 def _distinct_weights(rows: Rows) -> npt.NDArray[np.intp] | None:
@@ -101,7 +146,7 @@ def _echo(rows: Rows, t: float) -> float:
     order = np.argsort(rows.weight)
     middle = np.searchsorted(np.cumsum(flips[order]), flips.sum() / 2)
     echo = 2 * math.pi / float(rows.weight[order[middle]])
-    sizes = _cumulants(rows, t, 0.75 * echo, 0.5 * echo / _TOGETHER, _TOGETHER).real
+    sizes = _cumulants(rows, t, 0.75 * echo, 0.5 * echo / _SCANNED, _SCANNED).real
     least = float(_cumulants(rows, t, 0.0, 0.0, 1).real[0]) + math.log(_NEGLIGIBLE)
     if sizes.max() <= least:
         return 0.0
@@ -134,12 +179,13 @@ def _gathered(rows: Rows, weights: npt.NDArray[np.intp] | None) -> Rows:
     )
 
 
-def _integral(nodes: Complex, logs: Complex, s: float, step: float) -> float:
+def _integral(nodes: Complex, logs: Complex, s: float, step: float, divisor: Any, above: float = 1.0) -> float:
+    """The integral of exp(K(z) - z s) / divisor; on the left of 0, where it is less by ``above``, with that added."""
     exponent = logs - nodes * s
     top = float(exponent.real.max())
-    total = float((np.exp(exponent - top) / nodes).real.sum()) * step / math.pi
-    if nodes[0].real < 0:
-        return min(1.0, 1 + total * math.exp(top))
+    total = float((np.exp(exponent - top) / divisor).real.sum()) * step / math.pi
+    if nodes[0].real < 0 and above:
+        return min(1.0, above + total * math.exp(top))
     return math.exp(min(0.0, top + math.log(total))) if total > 0 else 0.0
 
 
@@ -153,17 +199,28 @@ def _cumulants(rows: Rows, t: float, first: float, step: float, size: int) -> Co
     total = (real + 1j * turns * (first + step * np.arange(size))).astype(np.complex128)
     single = rows.count == 1
     # e^{iuw} by multiplication, from one node to the next
-    nodes = min(size, _TOGETHER)
+    nodes = 1 << (min(size, _TOGETHER) - 1).bit_length()
     for which, add in ((single, _add_single), (~single, _add_counted)):
         for start in range(0, int(which.sum()), _VALUES):
             part = np.flatnonzero(which)[start : start + _VALUES]
-            ahead = np.exp(1j * np.multiply.outer(np.arange(nodes) * step, turn[part])) * small[part]
+            ahead = _turned(small[part], turn[part] * step, nodes)
             for node in range(0, size, nodes):
                 here = slice(node, min(node + nodes, size))
                 values = ahead[: here.stop - node] * np.exp(1j * (first + node * step) * turn[part])
                 values += 1.0
                 add(total[here], values, rows.count[part])
     return total
+
+
+def _turned(size: Floats, angle: Floats, nodes: int) -> Complex:
+    """Numbers of this size turned by 0, 1, 2, ... times an angle: each half of them from the other."""
+    turned = np.empty((nodes, len(size)), dtype=np.complex128)
+    turned[0] = size
+    have = 1
+    while have < nodes:
+        np.multiply(turned[:have], np.exp(1j * have * angle), out=turned[have : 2 * have])
+        have *= 2
+    return turned
 
 
 def _add_single(total: Complex, values: Complex, count: Floats) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -12,12 +13,25 @@ from surefoot.arguments import check_whole
 from surefoot.engines.anywhere import is_on_device, on_host, stays, tally_terms
 from surefoot.errors import MetricUnavailable
 from surefoot.metrics.size_ratio import CSR, CSR_SIGMA, CSR_Z, P_RISK, normal_cdf
-from surefoot.metrics.terms import BY_DOUBT, CERTAIN, CERTAIN_WRONG, ERRORS, ROWS, SQUARED_WEIGHT, WEIGHT
+from surefoot.metrics.terms import (
+    BY_DOUBT,
+    CERTAIN,
+    CERTAIN_WRONG,
+    DOUBT,
+    ERRORS,
+    ROWS,
+    SQUARED_WEIGHT,
+    WEIGHT,
+    WRONG,
+)
 from surefoot.predictions import Predictions, as_predictions
+from surefoot.risk.cells import Cells
 from surefoot.risk.counts import MOST, Counts, counts_of
 from surefoot.risk.deflation import csr_lower, deflation
+from surefoot.risk.effects import Effects, effects_of, equal_weights
 from surefoot.risk.evalues import log_e
 from surefoot.risk.null import upper_tail
+from surefoot.risk.omnibus import Direction, Draws, Omnibus, omnibus
 from surefoot.risk.rows import CAP, SAME, Rows, Tail
 from surefoot.tallies import Floats, Tally
 
@@ -28,7 +42,7 @@ Alternative = Literal["overconfident", "underconfident"]
 Method = Literal["exact", "normal", "monte_carlo"]
 
 #: What a tally has to hold for the test.
-TERMS = (ROWS, WEIGHT, ERRORS, CERTAIN, CERTAIN_WRONG, *P_RISK.terms, *BY_DOUBT)
+TERMS = (ROWS, WEIGHT, ERRORS, CERTAIN, CERTAIN_WRONG, DOUBT, WRONG, *P_RISK.terms, *BY_DOUBT)
 
 #: Skewness from which the normal law misses the 5% point by a tenth or more, and share of variance to speak of.
 _SKEWED, _DOMINATED = 0.17, 0.5
@@ -40,27 +54,72 @@ _TOGETHER = 1 << 22
 
 @dataclass(frozen=True)
 class RiskResult:
-    """What the mistakes say about the confidences.
+    """What the errors say about the confidences.
 
-    ``pvalue`` is the probability that calibrated confidences show a surprise at least as large; ``pvalue_capped`` the
-    same for a surprise to which no row may add more than a tenth of the number of rows; ``pvalue_combined`` counts
-    both. ``p_risk`` is the paper's, by a normal law. ``e_value`` may be looked at repeatedly. ``deflation`` is the size
-    of the effect: accuracy is best described as (1 - deflation) times confidence (for underconfidence: mistakes as
-    (1 - deflation) times doubt).
+    Read ``pvalue_omnibus`` for whether there is evidence, and ``oe_ratio`` and ``overstatement`` for how much it
+    matters. The verdict of :func:`assess` is by ``pvalue_omnibus``.
+
+    Attributes
+    ----------
+    csr, sigma, z, p_risk : float
+        The calibrated size ratio, and the paper's standard deviation, z and probability of risk, which assume a normal
+        distribution.
+    statistic : float
+        What ``pvalue`` tests: CSR, or for underconfidence its mirror image, the mean of [correct] / confidence.
+    pvalue, pvalue_mid : float
+        Chance of a statistic at least this large if the model were calibrated, by the exact law; and the same with half
+        the chance of equality.
+    pvalue_capped : float
+        The same where no single sample may contribute more than 10% of the number of samples.
+    pvalue_combined : float
+        Twice the smaller of ``pvalue`` and ``pvalue_capped``.
+    pvalue_omnibus : float
+        Chance of anything as surprising as this in any direction if the model were calibrated.
+    directions : tuple of Direction
+        The directions of the omnibus test: ``"errors"``, ``"half"``, ``"csr"``, ``"capped"``, ``"extremeness"``.
+    consistency : tuple of Direction
+        What the omnibus test looks at besides: the worst band of each figure, and the e-value.
+    e_value, log_e : float
+        Evidence that may be looked at repeatedly, and its logarithm.
+    expected_errors, observed_errors : float
+        Errors that the confidences imply, and errors made. With unequal weights, sums of weights.
+    oe_ratio, oe_interval : float, tuple of float
+        Observed over expected errors, and its 95% confidence interval.
+    overstatement, overstatement_interval : float, tuple of float
+        Mean confidence minus accuracy, and its 95% confidence interval: 0.03 is 3 points too confident.
+    deflation, deflation_interval : float, tuple of float
+        Accuracy is best described as (1 - deflation) x confidence (for underconfidence: errors as (1 - deflation) x
+        doubt). Near-certain samples dominate it.
+    csr_lower : float
+        CSR in the long run is at least this, at 95%.
+    n, errors, certain, certain_wrong, rounded : int
+        Samples, errors, samples with confidence 1, those of them that were wrong, and confidences of 1 by rounding.
+    skewness, heaviest_share : float
+        Skewness of the statistic if the model were calibrated, and the share of its variance that one sample holds.
+    method, alternative : str
+        As given to :func:`risk_test`.
     """
 
     csr: float
     sigma: float
     z: float
     p_risk: float
-    #: What was tested: CSR, or for underconfidence its mirror image, the mean of [correct] / confidence.
     statistic: float
     pvalue: float
     pvalue_mid: float
     pvalue_capped: float
     pvalue_combined: float
+    pvalue_omnibus: float
+    directions: tuple[Direction, ...]
+    consistency: tuple[Direction, ...]
     e_value: float
     log_e: float
+    expected_errors: float
+    observed_errors: float
+    oe_ratio: float
+    oe_interval: tuple[float, float]
+    overstatement: float
+    overstatement_interval: tuple[float, float]
     deflation: float
     deflation_interval: tuple[float, float]
     csr_lower: float
@@ -69,7 +128,6 @@ class RiskResult:
     certain: int
     certain_wrong: int
     rounded: int
-    #: Of the statistic under calibration; and the share of its variance that the heaviest row holds.
     skewness: float
     heaviest_share: float
     method: Method
@@ -85,11 +143,14 @@ class RiskResult:
         """Why the normal approximation, and with it ``p_risk``, should not be believed; empty if it may be."""
         if self.heaviest_share > _DOMINATED:
             return (
-                f"One row holds {math.floor(100 * self.heaviest_share)}% of the variance under calibration: sigma, z "
-                "and P_risk say nothing here."
+                f"One row holds {math.floor(100 * self.heaviest_share)}% of the variance of CSR: sigma, z and P_risk, "
+                "which assume a normal distribution, say nothing here. The exact p-value needs no such assumption."
             )
         if self.skewness > _SKEWED:
-            return f"The law is skewed ({self.skewness:.2g}): z and P_risk, which take it for normal, are rough here."
+            return (
+                "z and P_risk assume a normal distribution, which is a poor fit here (skewness "
+                f"{self.skewness:.2g}). The exact p-value needs no such assumption."
+            )
         return ""
 
 
@@ -164,72 +225,148 @@ def result_of(
     draws: int = 9999,
 ) -> RiskResult:
     """The test from totals; the rows are needed as well only if their weights are unequal."""
-    absent = next((term for term in TERMS if not tally.has(term)), None)
-    if absent is not None:
-        raise MetricUnavailable(
-            f"the risk test needs the total {absent.name!r}, which this tally does not hold; make it with "
-            "surefoot.tally(predictions), without metrics=."
+    return _Tested(tally, predictions, method, rng, draws).result(alternative)
+
+
+def both_sides(tally: Tally, predictions: Predictions | None = None) -> tuple[RiskResult, RiskResult]:
+    """The risk test against overconfidence and against underconfidence.
+
+    Exact; but of unequal weights a tally does not hold what that takes: then both are by the normal law, and say so.
+    """
+    tested = _Tested(tally, predictions, "exact" if equal_weights(tally) or predictions is not None else "normal")
+    return tested.result("overconfident"), tested.result("underconfident")
+
+
+class _Tested:
+    """Totals under test, with what both sides share."""
+
+    def __init__(
+        self,
+        tally: Tally,
+        predictions: Predictions | None,
+        method: Method,
+        rng: np.random.Generator | None = None,
+        draws: int = 9999,
+    ) -> None:
+        absent = next((term for term in TERMS if not tally.has(term)), None)
+        if absent is not None:
+            raise MetricUnavailable(
+                f"the risk test needs the total {absent.name!r}, which this tally does not hold; make it with "
+                "surefoot.tally(predictions), without metrics=."
+            )
+        self.is_weighted = not equal_weights(tally)
+        if self.is_weighted and predictions is None and method != "normal":
+            raise MetricUnavailable("with unequal weights the risk test needs the rows, which a tally does not hold.")
+        self.tally, self.predictions = tally, predictions
+        self.method, self.rng, self.draws = method, rng, draws
+        self.counts = counts_of(tally)
+        self.effects = effects_of(tally)
+        #: Whether weights are unequal and only their totals at hand.
+        self.is_known_by_sums = self.is_weighted and predictions is None
+
+    @cached_property
+    def omnibus_draws(self) -> Draws:
+        return Draws(self._cells("overconfident"))
+
+    def result(self, alternative: Alternative) -> RiskResult:
+        tally, is_weighted = self.tally, self.is_weighted
+        every = self.counts.mirrored() if alternative == "underconfident" else self.counts
+        counts = every.doubtful()
+        surprised = every.certain()[1] > 0
+        law = _law(tally, self.predictions, counts, alternative)
+        plain, companion = self._tails(law, surprised)
+        evidence = math.nan if is_weighted else math.inf if surprised else log_e(counts)
+        if self.is_known_by_sums:
+            # all that totals of weighted rows can say: z, of which the capped companion is not known
+            z = float(CSR_Z.evaluate(tally).value)
+            p = 0.0 if surprised else normal_cdf(-z if alternative == "overconfident" else z)
+            plain, companion = Tail(p, p), Tail(math.nan, math.nan)
+            together = _of_sums(self.effects, tally, p, alternative)
+        else:
+            known = {"csr": plain.p, "capped": companion.p}
+            together = omnibus(self._cells(alternative), evidence, known, self.omnibus_draws)
+        size, interval = deflation(every)
+        skewness, share = _moments(law.rows)
+        statistic = math.inf if surprised else law.seen / law.weight if law.weight else math.nan
+        if self.is_known_by_sums:
+            # a table by doubt counts rows, not weights: what it tells is not of these
+            skewness = share = math.nan
+            statistic = float(CSR.evaluate(tally).value) if alternative == "overconfident" else math.nan
+        return RiskResult(
+            csr=float(CSR.evaluate(tally).value),
+            sigma=float(CSR_SIGMA.evaluate(tally).value),
+            z=float(CSR_Z.evaluate(tally).value),
+            p_risk=float(P_RISK.evaluate(tally).value),
+            statistic=statistic,
+            pvalue=plain.p,
+            pvalue_mid=plain.mid,
+            pvalue_capped=companion.p,
+            pvalue_combined=min(1.0, 2 * min(p for p in (plain.p, companion.p) if not math.isnan(p))),
+            pvalue_omnibus=together.pvalue,
+            directions=together.directions,
+            consistency=together.consistency,
+            e_value=math.nan if is_weighted else _exp(evidence),
+            log_e=evidence,
+            **vars(self.effects),
+            deflation=math.nan if is_weighted else size,
+            deflation_interval=(math.nan, math.nan) if is_weighted else interval,
+            csr_lower=math.nan if is_weighted else math.inf if surprised else csr_lower(counts),
+            n=round(tally[ROWS]),
+            errors=round(tally[ERRORS]),
+            certain=round(tally[CERTAIN]),
+            certain_wrong=round(tally[CERTAIN_WRONG]),
+            rounded=tally.rounded,
+            skewness=skewness,
+            heaviest_share=share,
+            method=self.method,
+            alternative=alternative,
         )
-    counts = counts_of(tally)
-    if alternative == "underconfident":
-        counts = counts.mirrored()
-    surprised = counts.certain()[1]
-    every, counts = counts, counts.doubtful()
-    is_weighted = not equal_weights(tally)
-    if is_weighted and predictions is None and method != "normal":
-        raise MetricUnavailable("with unequal weights the risk test needs the rows, which a tally does not hold.")
-    law = _law(tally, predictions, counts, alternative)
-    capped = law.capped(CAP)
-    if surprised:
-        plain, companion = Tail(0.0, 0.0), Tail(0.0, 0.0)
-    elif method == "monte_carlo":
-        assert rng is not None
-        plain, companion = _drawn(law, capped, rng, draws)
-    else:
-        tail = upper_tail if method == "exact" else _normal_tail
-        plain, companion = tail(law.rows, law.seen), tail(capped.rows, capped.seen)
-    if is_weighted and predictions is None:
-        # all that totals of weighted rows can say: z, of which the capped companion is not known
-        z = float(CSR_Z.evaluate(tally).value)
-        p = 0.0 if surprised else normal_cdf(-z if alternative == "overconfident" else z)
-        plain, companion = Tail(p, p), Tail(math.nan, math.nan)
-    evidence = math.inf if surprised else log_e(counts)
-    size, interval = deflation(every)
-    skewness, share = _moments(law.rows)
-    statistic = math.inf if surprised else law.seen / law.weight if law.weight else math.nan
-    if is_weighted and predictions is None:
-        # a table by doubt counts rows, not weights: what it tells is not of these
-        skewness = share = math.nan
-        statistic = float(CSR.evaluate(tally).value) if alternative == "overconfident" else math.nan
-    own = {"csr": CSR, "sigma": CSR_SIGMA, "z": CSR_Z, "p_risk": P_RISK}
-    return RiskResult(
-        **{name: float(metric.evaluate(tally).value) for name, metric in own.items()},
-        statistic=statistic,
-        pvalue=plain.p,
-        pvalue_mid=plain.mid,
-        pvalue_capped=companion.p,
-        pvalue_combined=min(1.0, 2 * min(p for p in (plain.p, companion.p) if not math.isnan(p))),
-        e_value=math.nan if is_weighted else _exp(evidence),
-        log_e=math.nan if is_weighted else evidence,
-        deflation=math.nan if is_weighted else size,
-        deflation_interval=(math.nan, math.nan) if is_weighted else interval,
-        csr_lower=math.nan if is_weighted else math.inf if surprised else csr_lower(counts),
-        n=round(tally[ROWS]),
-        errors=round(tally[ERRORS]),
-        certain=round(tally[CERTAIN]),
-        certain_wrong=round(tally[CERTAIN_WRONG]),
-        rounded=tally.rounded,
-        skewness=skewness,
-        heaviest_share=share,
-        method=method,
-        alternative=alternative,
+
+    def _tails(self, law: _Law, surprised: bool) -> tuple[Tail, Tail]:
+        """The tail of the statistic and of its capped companion."""
+        capped = law.capped(CAP)
+        if surprised:
+            return Tail(0.0, 0.0), Tail(0.0, 0.0)
+        if self.method == "monte_carlo":
+            assert self.rng is not None
+            return _drawn(law, capped, self.rng, self.draws)
+        tail = upper_tail if self.method == "exact" else _normal_tail
+        plain = tail(law.rows, law.seen)
+        # where no weight is capped, they are the same
+        return plain, plain if (capped.rows.weight == law.rows.weight).all() else tail(capped.rows, capped.seen)
+
+    def _cells(self, alternative: Alternative) -> Cells:
+        """The groups of samples that the omnibus test draws."""
+        is_mirrored = alternative == "underconfident"
+        if not self.is_weighted or self.predictions is None:
+            counts = self.counts.mirrored() if is_mirrored else self.counts
+            return Cells.of(counts.doubtful(), is_mirrored=is_mirrored)
+        p, every = self.predictions, slice(None)
+        chance, otherwise, fired = p.doubt_of(every), p.confidence_of(every), p.wrong
+        if is_mirrored:
+            chance, otherwise, fired = otherwise, chance, p.correct
+        total, ones = float(p.weight[chance > 0].sum()), np.ones(len(p))
+        whole = Cells(chance, otherwise, p.weight, ones, fired.astype(np.float64), total, True, is_mirrored)
+        return whole.of_chance()
+
+
+def _of_sums(effects: Effects, tally: Tally, pvalue: float, alternative: Alternative) -> Omnibus:
+    """The omnibus test where weights are unequal and only their sums are known: errors and CSR, by normal laws."""
+    sign = 1 if alternative == "overconfident" else -1
+    share = tally[DOUBT] / tally[WEIGHT]
+    # as if each sample had the mean chance, which makes the spread rather too large than too small
+    spread = math.sqrt(tally[SQUARED_WEIGHT] * share * (1 - share))
+    excess = sign * (tally[WRONG] - tally[DOUBT])
+    counted = normal_cdf(-excess / spread) if spread else float(excess <= 0)
+    seen, stated = effects.observed_errors, effects.expected_errors
+    found = tuple(
+        Direction(name, *numbers, p, min(1.0, 2 * p))
+        for name, numbers, p in (
+            ("errors", (seen, stated), counted),
+            ("csr", (float(CSR.evaluate(tally).value), 1.0), pvalue),
+        )
     )
-
-
-def equal_weights(tally: Tally) -> bool:
-    """Whether all weights that count are the same: then they say nothing about evidence."""
-    spread = tally[ROWS] * tally[SQUARED_WEIGHT] - tally[WEIGHT] ** 2
-    return spread <= 1e-9 * tally[WEIGHT] ** 2
+    return Omnibus(min(1.0, 2 * min(counted, pvalue)), found, ())
 
 
 @dataclass(frozen=True)

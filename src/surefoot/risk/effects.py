@@ -1,0 +1,66 @@
+"""How much: errors observed beside those expected, and mean confidence beside accuracy, each with its interval.
+
+These count every sample alike, so nothing can blind them: not the near-certain samples that dominate CSR, and not a
+single one of them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from surefoot.binomial import limits
+from surefoot.metrics.terms import DOUBT, ROWS, SQUARED_WEIGHT, WEIGHT, WRONG
+from surefoot.tallies import Tally
+
+
+@dataclass(frozen=True)
+class Effects:
+    """The size of miscalibration in the mean; fields as of :class:`RiskResult`."""
+
+    expected_errors: float
+    observed_errors: float
+    oe_ratio: float
+    oe_interval: tuple[float, float]
+    overstatement: float
+    overstatement_interval: tuple[float, float]
+
+
+def effects_of(tally: Tally) -> Effects:
+    """From the sums of doubts and of errors.
+
+    Given the confidences, only the errors are random: the limits of Clopper and Pearson for their share hold whatever
+    the chances of single samples are, for a binomial count varies at least as much as one of unequal chances. Of
+    unequal weights they are those of the effective number of samples (Korn and Graubard), which is approximate.
+    """
+    weight, doubt, wrong = tally[WEIGHT], tally[DOUBT], tally[WRONG]
+    scale = in_rows(tally)
+    effective = tally[ROWS] if equal_weights(tally) else weight**2 / tally[SQUARED_WEIGHT]
+    error, stated = min(1.0, wrong / weight), doubt / weight
+    hits = error * effective
+    low, high = (float(end) for end in limits(round(hits) if equal_weights(tally) else hits, effective))
+    return Effects(
+        expected_errors=doubt * scale,
+        observed_errors=wrong * scale,
+        oe_ratio=_ratio(error, stated),
+        oe_interval=(_ratio(low, stated), _ratio(high, stated)),
+        overstatement=error - stated,
+        overstatement_interval=(low - stated, high - stated),
+    )
+
+
+def equal_weights(tally: Tally) -> bool:
+    """Whether all weights that count are the same: then they say nothing about evidence."""
+    spread = tally[ROWS] * tally[SQUARED_WEIGHT] - tally[WEIGHT] ** 2
+    return spread <= 1e-9 * tally[WEIGHT] ** 2
+
+
+def in_rows(tally: Tally) -> float:
+    """What to multiply weights by so that they count rows: where all weigh the same, their number is meant."""
+    return tally[ROWS] / tally[WEIGHT] if equal_weights(tally) and tally[WEIGHT] else 1.0
+
+
+def _ratio(error: float, stated: float) -> float:
+    if stated:
+        return error / stated
+    return math.inf if error else math.nan

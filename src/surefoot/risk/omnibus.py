@@ -1,0 +1,280 @@
+"""The omnibus test: too many errors in any of several directions, calibrated together.
+
+CSR weighs an error by 1 / doubt, so a few near-certain samples can drown thousands at 60%. No single weight sees every
+way of being overconfident. The omnibus test looks in five directions, each a weighted sum of errors:
+
+- ``errors``: every error counts 1;
+- ``half``: an error counts doubt ** -1/2;
+- ``csr``: an error counts 1 / doubt;
+- ``capped``: the same, but no sample may contribute more than 10% of the number of samples;
+- ``extremeness``: an error counts the log-odds of its confidence, the slope of the likelihood in a temperature:
+  confidences too far from one half.
+
+Beside them stand the counts of errors in the bands of each figure (the surest contradiction of an all-clear is a red
+bin below it) and the e-value. The smallest p-value of all is the statistic. Its law under calibration is simulated:
+given the confidences, the numbers of errors in groups of samples of like doubt are independent binomials, and every
+direction is a function of these numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from surefoot.binomial import more_than
+from surefoot.risk.cells import Cells, Codes
+from surefoot.risk.evalues import MIXTURE, factors
+from surefoot.risk.null import upper_tail
+from surefoot.risk.rows import CAP, SAME, Rows
+from surefoot.tallies import Floats
+
+#: Draws to begin with, and draws in all where the first leave doubt; the p-value from which they do not.
+_FIRST, _ALL, _SETTLED = 999, 4999, 0.1
+#: Bonferroni's p-value up to which nothing is drawn: so many draws would not show it better.
+_FAR = 0.002
+#: Draws are the same whenever and wherever: a verdict must not depend on chance.
+_SEED = 20260
+#: The variance from which the number of errors of a group of samples is drawn as a rounded normal number.
+_MANY = 1000.0
+
+#: A sample adds at most this much, so that sums are finite whatever the doubt.
+_HEAVIEST = 1e280
+_EVIDENCE = "e-value"
+
+NAMES = ("errors", "half", "csr", "capped", "extremeness")
+
+
+@dataclass(frozen=True)
+class Direction:
+    """One way of looking for too many errors.
+
+    Attributes
+    ----------
+    name : str
+        ``"errors"``, ``"half"``, ``"csr"``, ``"capped"`` or ``"extremeness"``; or of what stands beside them: the
+        figure whose worst band it is, or ``"e-value"``.
+    statistic : float
+        What was observed: the weighted sum of errors (against underconfidence, of correct samples).
+    expected : float
+        Its mean if the model were calibrated.
+    pvalue : float
+        Chance of a sum at least this large if the model were calibrated, by the exact law.
+    pvalue_adjusted : float
+        The same, adjusted for looking in several directions.
+    """
+
+    name: str
+    statistic: float
+    expected: float
+    pvalue: float
+    pvalue_adjusted: float
+
+    @property
+    def observed(self) -> float:
+        """The same as ``statistic``."""
+        return self.statistic
+
+
+@dataclass(frozen=True)
+class Omnibus:
+    """The p-value of all directions together, and each of them."""
+
+    pvalue: float
+    directions: tuple[Direction, ...]
+    #: The worst band of each figure, and the e-value, whose p-value is at most 1 / e.
+    consistency: tuple[Direction, ...]
+
+
+def omnibus(cells: Cells, log_e: float, known: Mapping[str, float], draws: Draws) -> Omnibus:
+    """Test one side in all directions; ``known`` are the p-values of directions that have been computed already."""
+    side = _Side(cells, log_e)
+    exact = side.exact(known)
+    bonferroni = {name: min(1.0, len(exact) * one.pvalue) for name, one in exact.items()}
+    adjusted = bonferroni
+    if min(bonferroni.values()) > _FAR and len(cells.chance):
+        drawn = draws.adjusted(side)
+        # a union is at most as likely as its parts together: where draws say more, that is their noise
+        adjusted = {name: min(p, drawn[name]) for name, p in bonferroni.items()}
+    told = {
+        name: Direction(name, one.statistic, one.expected, one.pvalue, adjusted[name]) for name, one in exact.items()
+    }
+    directions = []
+    for name, same in side.stands_for.items():
+        one = told[same]
+        directions.append(Direction(name, *side.observed_and_expected(name), one.pvalue, one.pvalue_adjusted))
+    beside = tuple(one for name, one in told.items() if name not in NAMES)
+    return Omnibus(min(adjusted.values()), tuple(directions), beside)
+
+
+class Draws:
+    """Numbers of errors by group, drawn as of a calibrated model: the same for both sides of a test."""
+
+    def __init__(self, cells: Cells) -> None:
+        self.cells = cells.merged
+        self._rng = np.random.default_rng(_SEED)
+        # the data stand among the draws as one of them, which makes p-values valid for any number of draws
+        self._drawn = self.cells.fired[None, :]
+
+    def adjusted(self, side: _Side) -> dict[str, float]:
+        """The p-value of each direction, adjusted for all: how often the smallest p-value of a draw is as small."""
+        found = self._ranked(side, _FIRST)
+        return found if min(found.values()) > _SETTLED else self._ranked(side, _ALL)
+
+    def _ranked(self, side: _Side, count: int) -> dict[str, float]:
+        missing = count + 1 - len(self._drawn)
+        if missing > 0:
+            self._drawn = np.vstack([self._drawn, self._more(missing)])
+        fired = self._drawn[: count + 1]
+        if side.cells.is_mirrored != self.cells.is_mirrored:
+            fired = self.cells.rows - fired
+        values = side.values(fired)
+        ranks = np.stack([_upper_ranks(*value) for value in values.values()])
+        smallest = np.sort(ranks.min(axis=0))
+        return {
+            name: float(np.searchsorted(smallest, rank[0], side="right")) / len(smallest)
+            for name, rank in zip(values, ranks, strict=True)
+        }
+
+    def _more(self, count: int) -> Floats:
+        c = self.cells
+        drawn = np.empty((count, len(c.chance)))
+        single = np.flatnonzero(c.rows == 1)
+        drawn[:, single] = self._rng.random((count, len(single))) < c.chance[single]
+        for i in np.flatnonzero(c.rows > 1).tolist():
+            n, chance = float(c.rows[i]), float(c.chance[i])
+            variance = n * chance * float(c.otherwise[i])
+            if variance > _MANY:
+                normal = n * chance + math.sqrt(variance) * self._rng.standard_normal(count)
+                drawn[:, i] = np.clip(np.round(normal), 0.0, n)
+            else:
+                drawn[:, i] = self._rng.binomial(int(n), chance, count)
+        return drawn
+
+
+def _upper_ranks(values: Floats, tolerance: float) -> Floats:
+    """How many values are as large as each, itself among them."""
+    rising = np.sort(values)
+    below = np.searchsorted(rising, values - SAME * np.abs(values) - tolerance, side="left")
+    return (len(values) - below).astype(np.float64)
+
+
+class _Side:
+    """What is asked of the groups of samples: against overconfidence, or mirrored."""
+
+    def __init__(self, cells: Cells, log_e: float) -> None:
+        self.cells, self.log_e = cells, log_e
+        self.weights = _weights(cells)
+
+    @cached_property
+    def stands_for(self) -> dict[str, str]:
+        """For each direction the first that is the same: where no weight is capped, say, or all doubts are equal."""
+        found: dict[str, str] = {}
+        for name in NAMES:
+            alike = (other for other in found if _is_same(self.weights[name], self.weights[other]))
+            found[name] = found.get(next(alike, ""), name)
+        return found
+
+    def observed_and_expected(self, name: str) -> tuple[float, float]:
+        weight = self.weights[name]
+        chances = self.cells.rows * self.cells.chance
+        return float((weight * self.cells.fired).sum()), float((weight * chances).sum())
+
+    def exact(self, known: Mapping[str, float]) -> dict[str, Direction]:
+        """Each direction that differs from the others, with its p-value by the exact law, and what stands beside."""
+        found = {}
+        for name in dict.fromkeys(self.stands_for.values()):
+            observed, expected = self.observed_and_expected(name)
+            same = next((other for other in known if self.stands_for[other] == name), None)
+            p = known[same] if same is not None else self._tail(name, observed - expected)
+            found[name] = Direction(name, observed, expected, p, math.nan)
+        for name, bands in self.cells.bands.items():
+            found[name] = _worst_band(name, self.cells, bands)
+        if not math.isnan(self.log_e):
+            e_value = math.exp(min(self.log_e, 700.0))
+            found[_EVIDENCE] = Direction(_EVIDENCE, e_value, 1.0, min(1.0, math.exp(-self.log_e)), math.nan)
+        return found
+
+    def _tail(self, name: str, excess: float) -> float:
+        """The chance that a weighted sum of errors exceeds its mean by so much or more; weights may be negative."""
+        cells = self.cells.merged
+        weight = _weights(cells)[name]
+        if not weight.any():
+            return 1.0
+        # an error that counts less than nothing is a correct sample that counts
+        negative = weight < 0
+        chance = np.where(negative, cells.otherwise, cells.chance)
+        otherwise = np.where(negative, cells.chance, cells.otherwise)
+        law = Rows(chance, otherwise, np.abs(weight), cells.rows, cells.is_exact)[weight != 0]
+        mean = float((law.count * law.chance * law.weight).sum())
+        return upper_tail(law, min(mean + excess, law.total)).p
+
+    def values(self, fired: Floats) -> dict[str, tuple[Floats, float]]:
+        """For each row of numbers of errors by merged group: the value of every direction, and what counts as a tie."""
+        cells = self.cells.merged
+        weights = _weights(cells)
+        found = {}
+        for name in dict.fromkeys(self.stands_for.values()):
+            weight = weights[name]
+            # where weights have both signs, sums may cancel and keep the rounding of their terms
+            lost = 1e-14 * float((np.abs(weight) * cells.rows).sum()) if (weight < 0).any() else 0.0
+            found[name] = (fired @ weight, lost)
+        for name, bands in cells.bands.items():
+            counts = fired @ (bands[:, None] == np.unique(bands)).astype(np.float64)
+            ranks = np.stack([_upper_ranks(column, 0.5) for column in counts.T])
+            found[name] = (-ranks.min(axis=0), 0.5)
+        if not math.isnan(self.log_e):
+            found[_EVIDENCE] = (_log_e_values(cells, fired), 0.0)
+        return found
+
+
+def _weights(cells: Cells) -> dict[str, Floats]:
+    """What one sample adds in each direction if it is an error (mirrored: if it is correct)."""
+    odds = np.log(cells.confidence) - np.log(cells.doubt)
+    surprise = np.minimum(cells.weight / cells.chance, _HEAVIEST)
+    return {
+        "errors": cells.weight,
+        "half": cells.weight / np.sqrt(cells.chance),
+        "csr": surprise,
+        "capped": np.minimum(surprise, CAP * cells.total),
+        "extremeness": cells.weight * odds,
+    }
+
+
+def _is_same(one: Floats, other: Floats) -> bool:
+    """Whether one set of weights is the other times a positive number."""
+    if not len(one) or not one.any() or not other.any():
+        return False
+    place = int(np.argmax(np.abs(other)))
+    factor = float(one[place]) / float(other[place])
+    return factor > 0 and bool((np.abs(one - factor * other) <= 1e-9 * np.abs(one)).all())
+
+
+def _worst_band(name: str, cells: Cells, bands: Codes) -> Direction:
+    """Of a figure's bands the one with the smallest p-value, adjusted for their number.
+
+    By the binomial law of the mean chance, which is never narrower than that of unequal ones.
+    """
+    where = np.unique(bands, return_inverse=True)[1]
+    rows, fired, expected = (
+        np.bincount(where, column) for column in (cells.rows, cells.fired, cells.rows * cells.chance)
+    )
+    if not len(rows):
+        return Direction(name, 0.0, 0.0, 1.0, math.nan)
+    p = more_than(np.round(fired) - 1, rows, np.minimum(expected / rows, 1.0))
+    worst = int(np.argmin(p))
+    return Direction(name, float(fired[worst]), float(expected[worst]), min(1.0, float(p[worst]) * len(p)), math.nan)
+
+
+def _log_e_values(cells: Cells, fired: Floats) -> Floats:
+    """The logarithm of the e-value of each row of numbers of errors by group."""
+    every = np.ones(len(cells.chance), dtype=bool)
+    on_wrong, on_right = (np.log(factors(MIXTURE, cells.chance, cells.otherwise, which)) for which in (every, ~every))
+    shares = np.log([bet.share for bet in MIXTURE])
+    logs = fired @ (on_wrong - on_right).T + (on_right @ cells.rows + shares)
+    top = logs.max(axis=1, keepdims=True)
+    values: Floats = (top + np.log(np.exp(logs - top).sum(axis=1, keepdims=True)))[:, 0]
+    return values
