@@ -51,10 +51,33 @@ def test_all_doors_lead_to_an_assessment() -> None:
     y = (rng.random(200) < p).astype(int)
     expected = sf.assess(sf.Predictions.from_probabilities(y, p)).to_dict()
     frame = {"y": y, "p": p}
-    assert sf.assess(y, p).to_dict() == expected
-    assert sf.assess((y, p)).to_dict() == expected
+    assert sf.assess(y_true=y, probabilities=p).to_dict() == expected
+    assert sf.assess(y, p, pos_label=1).to_dict() == expected
+    assert sf.assess(y, np.stack([1 - p, p], axis=1)).verdict == sf.assess(y_true=y, probabilities=p).verdict
     assert sf.assess(pd.DataFrame(frame), truth="y", probabilities="p").to_dict() == expected
     assert sf.assess(pl.DataFrame(frame), truth="y", probabilities="p").to_dict() == expected
+
+
+@pytest.mark.parametrize("first", [[0, 1, 1, 0], [True, False, True, True], np.array([1.0, 0.0, 1.0, 1.0])])
+def test_two_columns_by_position_that_may_mean_either_are_refused(first) -> None:
+    numbers = [0.9, 0.8, 0.7, 0.6]
+    with pytest.raises(sf.InvalidPredictions) as raised:
+        sf.assess(first, numbers)
+    assert "assess(y_true=x, probabilities=numbers)" in str(raised.value)
+    assert "assess(correct=x, confidence=numbers)" in str(raised.value)
+    as_correct = sf.assess(correct=first, confidence=numbers)
+    assert as_correct["mean_confidence"] == pytest.approx(0.75)
+    assert sf.assess(y_true=np.array(first, dtype=int), probabilities=numbers)["accuracy"] == np.mean(first)
+    assert sf.assess(y_true=["a", "b"], y_pred=["a", "a"], confidence=[0.9, 0.6])["accuracy"] == 0.5
+
+
+def test_what_is_not_named_right_is_said() -> None:
+    with pytest.raises(TypeError, match="unexpected argument 'nonsense'"):
+        sf.assess(correct=[True], confidence=[0.5], nonsense=1)
+    with pytest.raises(sf.InvalidPredictions, match="nothing to assess"):
+        sf.assess()
+    with pytest.raises(TypeError, match="from_probabilities"):
+        sf.Predictions([0, 1], [0.2, 0.8])
 
 
 def test_a_tally_assesses_like_its_rows_within_the_bound_it_states() -> None:

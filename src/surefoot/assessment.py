@@ -216,7 +216,7 @@ class Assessment:
 
 
 def assess(
-    x: Any,
+    x: Any = None,
     probabilities: Any = None,
     *,
     level: float = 0.05,
@@ -229,15 +229,21 @@ def assess(
 
     ``x`` is :class:`Predictions`, a :class:`Tally`, a dataframe with the columns of :meth:`Predictions.from_frame`
     (named by the same arguments), or true labels with ``probabilities`` (and the other arguments of
-    :meth:`Predictions.from_probabilities`). ``by`` slices: a column of values, the name of a column of the dataframe,
-    or ``"predicted"`` or ``"truth"``, the labels themselves; slices by truth are descriptive, for the truth is the
-    outcome. Slices get the metrics that add up, and many slices of many classes none made class by class. The verdict
-    is by the exact test and its capped companion together (``pvalue_combined``), each side at ``level / 2``; of slices,
-    adjusted for their number. ``metrics`` are the names of those to compute, by default every one.
+    :meth:`Predictions.from_probabilities`). Without ``x``, name what you have: ``y_true=, probabilities=``;
+    ``y_true=, y_pred=, confidence=``; or ``correct=, confidence=``. One column of probabilities beside labels 0 and 1
+    must be named so, for by position it may mean either.
+
+    ``by`` slices: a column of values, the name of a column of the dataframe, or ``"predicted"`` or ``"truth"``, the
+    labels themselves; slices by truth are descriptive, for the truth is the outcome. Slices get the metrics that add
+    up, and many slices of many classes none made class by class.
+
+    The verdict is by the omnibus test (``pvalue_omnibus``), each side at ``level / 2``; of slices, adjusted for their
+    number. Where nothing is found it is ``"inconclusive"`` if mean confidence may exceed accuracy by more than
+    ``margin``, at 95%. ``metrics`` are the names of those to compute, by default every one.
 
     Examples
     --------
-    >>> a = assess([0, 1, 1, 0] * 50, [0.1, 0.8, 0.7, 0.2] * 50)
+    >>> a = assess(y_true=[0, 1, 1, 0] * 50, probabilities=[0.1, 0.8, 0.7, 0.2] * 50)
     >>> a.verdict, a["accuracy"]
     ('underconfident', 1.0)
     """
@@ -358,17 +364,55 @@ def _as_predictions(x: Any, probabilities: Any, columns: dict[str, Any]) -> Held
     if is_frame(x):
         _check_named(columns, Predictions.from_frame)
         return Predictions.from_frame(x, probabilities=probabilities, **columns)
+    if x is None:
+        return _as_named(probabilities, columns)
     if probabilities is None:
         raise InvalidPredictions(
-            "assess takes Predictions, a Tally, a dataframe, or true labels with probabilities; for other columns use "
-            "Predictions.from_labels or another door first."
+            "assess takes Predictions, a Tally, a dataframe, or true labels with probabilities; name other columns: "
+            "assess(y_true=..., y_pred=..., confidence=...) or assess(correct=..., confidence=...)."
         )
     _check_named(columns, Predictions.from_probabilities)
+    if not {"labels", "pos_label"} & columns.keys():
+        _refuse_ambiguous(x, probabilities)
     return Predictions.from_probabilities(x, probabilities, **columns)
 
 
+def _as_named(probabilities: Any, columns: dict[str, Any]) -> Predictions:
+    """Predictions from columns that are all named."""
+    named = columns if probabilities is None else {"probabilities": probabilities, **columns}
+    for needed, door in (
+        ("correct", Predictions.from_correct),
+        ("y_pred", Predictions.from_labels),
+        ("probabilities", Predictions.from_probabilities),
+    ):
+        if needed in named and (needed != "y_pred" or "probabilities" not in named):
+            _check_named({name: value for name, value in named.items() if name not in _DATA}, door)
+            return door(**named)
+    raise InvalidPredictions(
+        "there is nothing to assess: give Predictions, a Tally, a dataframe, y_true= with probabilities=, y_true= with "
+        "y_pred= and confidence=, or correct= with confidence=."
+    )
+
+
+#: Arguments that are data, whichever constructor takes them.
+_DATA = ("y_true", "y_pred", "probabilities", "correct", "confidence", "frame")
+
+
+def _refuse_ambiguous(x: Any, probabilities: Any) -> None:
+    """Raise if two columns by position may be labels with P(1), or correctness with confidence."""
+    if np.ndim(probabilities) != 1 or np.ndim(x) != 1:
+        return
+    values = np.asarray(x.cpu() if hasattr(x, "cpu") else x)
+    if values.dtype.kind == "b" or (values.dtype.kind in "iuf" and np.isin(values, (0, 1)).all()):
+        raise InvalidPredictions(
+            "assess(x, numbers) can mean two things here. If x holds true labels and the numbers are the probability "
+            "of 1: assess(y_true=x, probabilities=numbers). If x says whether each prediction was correct: "
+            "assess(correct=x, confidence=numbers)."
+        )
+
+
 def _check_named(columns: dict[str, Any], door: Any) -> None:
-    known = [name for name in signature(door).parameters if name not in ("frame", "y_true", "probabilities")]
+    known = [name for name in signature(door).parameters if name not in _DATA]
     for name in columns:
         if name not in known:
             raise TypeError(f"assess got an unexpected argument {name!r}; here it takes {', '.join(known)}.")

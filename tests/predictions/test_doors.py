@@ -294,12 +294,88 @@ def test_whole_floats_count_as_integers_and_integer_types_are_equal() -> None:
 
 def test_default_labels() -> None:
     assert Predictions.from_probabilities([0, 2, 0], np.full((3, 4), 0.25)).labels == (0, 1, 2, 3)
-    assert Predictions.from_probabilities(["x", "a"], [0.2, 0.9]).labels == ("a", "x")
-    assert Predictions.from_probabilities([1, 2], [0.2, 0.9]).labels == (1, 2)
+    assert Predictions.from_probabilities(["x", "a"], [[0.2, 0.8], [0.9, 0.1]]).labels == ("a", "x")
     assert Predictions.from_probabilities([1, 1], [0.2, 0.9]).labels == (0, 1)
     assert Predictions.from_probabilities([True, True], [0.2, 0.9]).labels == (False, True)
     with pytest.raises(InvalidPredictions, match="labels="):
         Predictions.from_probabilities(["yes", "yes"], [0.2, 0.9])
+
+
+@pytest.mark.parametrize("truth", [["spam", "ham", "spam"], [1, 2, 1], [-1, 1, 1]])
+@pytest.mark.parametrize("door", [Predictions.from_probabilities, Predictions.from_logits])
+def test_one_column_of_other_labels_needs_the_positive_one(truth, door) -> None:
+    with pytest.raises(InvalidPredictions) as raised:
+        door(truth, [0.2, 0.9, 0.3])
+    assert repr(truth[0]) in str(raised.value)
+    assert repr(truth[1]) in str(raised.value)
+    assert "pos_label=" in str(raised.value)
+    for positive in set(truth):
+        p = door(truth, [0.2, 0.9, 0.3], pos_label=positive)
+        assert p.labels[1] == positive
+        assert p.predicted.tolist()[1] == positive
+    assert door(truth, [0.2, 0.9, 0.3], labels=sorted(set(truth))).labels == tuple(sorted(set(truth)))
+    with pytest.raises(InvalidPredictions, match="none of the labels"):
+        door(truth, [0.2, 0.9, 0.3], pos_label="cat")
+
+
+def test_the_positive_label_of_zero_and_one_may_be_turned() -> None:
+    p = Predictions.from_probabilities([0, 1, 0], [0.9, 0.2, 0.8], pos_label=0)
+    assert p.labels == (1, 0)
+    assert p.correct.all()
+    with pytest.raises(InvalidPredictions, match="single column"):
+        Predictions.from_probabilities([0, 1], [[0.1, 0.9], [0.4, 0.6]], pos_label=1)
+    with pytest.raises(InvalidPredictions, match="labels="):
+        Predictions.from_probabilities(["yes", "yes"], [0.2, 0.9], pos_label="yes")
+    lazy = pl.DataFrame({"y": ["spam", "ham"], "p": [0.9, 0.2]}).lazy()
+    with pytest.raises(InvalidPredictions, match="pos_label="):
+        Predictions.from_frame(lazy, truth="y", probabilities="p")
+    assert sf.assess(lazy, truth="y", probabilities="p", pos_label="spam")["accuracy"] == 1
+    eager = pl.DataFrame({"y": ["spam", "ham"], "p": [0.9, 0.2]})
+    assert sf.assess(eager, truth="y", probabilities="p", pos_label="spam")["accuracy"] == 1
+
+
+@pytest.mark.parametrize("kind", ["float32", "float16"])
+def test_narrow_numbers_stored_as_float64_are_narrow(kind: str) -> None:
+    rng = np.random.default_rng(0)
+    p = 1 / (1 + np.exp(-rng.normal(8, 6, 2000)))
+    y = (rng.random(2000) < p).astype(int)
+    narrow = p.astype(kind)
+    y[np.argmax(narrow == 1)] = 0
+    wide = narrow.astype(np.float64)
+    assert (wide == 1).any()
+    with pytest.warns(sf.RoundedConfidenceWarning):
+        expected = Predictions.from_probabilities(y, narrow)
+    with pytest.warns(sf.RoundedConfidenceWarning, match=f"{kind} numbers stored as float64"):
+        found = Predictions.from_probabilities(y, wide)
+    assert np.isfinite(sf.csr(found))
+    assert sf.csr(found) == sf.csr(expected)
+    assert found.rounded == expected.rounded > 0
+    with pytest.warns(sf.RoundedConfidenceWarning, match=f"{kind} numbers stored as float64"):
+        correct = Predictions.from_correct(expected.correct, np.maximum(narrow, 1 - narrow).astype(np.float64))
+    assert correct.rounded >= expected.rounded
+    with pytest.warns(sf.RoundedConfidenceWarning, match=f"{kind} numbers stored as float64"):
+        lazy = Predictions.from_frame(pl.DataFrame({"y": y, "p": wide}).lazy(), truth="y", probabilities="p")
+    assert lazy.rounded == expected.rounded
+    assert sf.assess(lazy)["csr"] == pytest.approx(sf.csr(expected), rel=1e-12)
+    literal = Predictions.from_probabilities(y, wide, float32=False)
+    assert sf.csr(literal) == np.inf
+    frame = pl.DataFrame({"y": y, "p": wide})
+    assert Predictions.from_frame(frame, truth="y", probabilities="p", float32=False).certain == literal.certain
+    assert Predictions.from_frame(frame.lazy(), truth="y", probabilities="p", float32=False).rounded == 0
+
+
+def test_numbers_of_few_digits_or_of_all_are_float64() -> None:
+    rng = np.random.default_rng(1)
+    for values in (rng.random(500), rng.integers(0, 1024, 500) / 1024, np.round(rng.random(500), 2), np.full(9, 0.5)):
+        confidence = np.append(values, 1.0)
+        p = Predictions.from_correct(np.ones(len(confidence), dtype=bool), confidence)
+        assert (p.certain, p.rounded) == (int((confidence == 1).sum()), 0)
+
+
+def test_a_lazy_float32_column_warns_too() -> None:
+    frame = pl.DataFrame({"k": [True, False], "c": [1.0, 0.7]}, schema={"k": pl.Boolean, "c": pl.Float32}).lazy()
+    with pytest.warns(sf.RoundedConfidenceWarning, match="1 of 2 values of column 'c'"):
+        assert Predictions.from_frame(frame, correct="k", confidence="c").rounded == 1
 
 
 def test_ties_go_to_the_first_column_and_y_pred_overrides() -> None:

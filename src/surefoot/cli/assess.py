@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,20 +9,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surefoot.cli.failing import Failed, clear_errors
+from surefoot.cli.failing import Failed, clear_errors, say
 from surefoot.cli.options import (
+    AsFloat64,
     Confidence,
     Correct,
     Delimiter,
     Doubt,
     Level,
     Logits,
+    Margin,
+    Positive,
     Predicted,
     Probabilities,
     Truth,
     Weight,
     checked_delimiter,
     checked_level,
+    checked_margin,
     columns_of,
 )
 from surefoot.cli.progress import bar
@@ -55,6 +58,8 @@ def command(
     probabilities: Probabilities = None,
     logits: Logits = None,
     doubt: Doubt = None,
+    positive: Positive = None,
+    as_float64: AsFloat64 = False,
     weight: Weight = None,
     delimiter: Delimiter = None,
     by: Annotated[
@@ -68,14 +73,18 @@ def command(
     fail_on: Annotated[
         list[str] | None,
         typer.Option(
-            "--fail-on", metavar="RULE", help="End with status 1 if it holds: risky, or like 'csr>2'. For CI."
+            "--fail-on",
+            metavar="RULE",
+            help="End with status 1 if it holds: risky, inconclusive, or like 'overstatement>0.02'.",
         ),
     ] = None,
     level: Level = 0.05,
+    margin: Margin = 0.02,
 ) -> None:
     """Can the confidences in FILE be trusted, and are they worth anything?
 
-    Columns are found by their names where only one reading is possible; what was taken is said first.
+    Columns are detected by name. The first line of output shows which were used; if the choice is ambiguous, you are
+    asked to name them.
 
     \b
       surefoot assess predictions.csv
@@ -83,7 +92,7 @@ def command(
       surefoot assess scores.jsonl --fail-on risky --fail-on 'cw_accuracy<0.9'
     """
     rules = [parsed(rule) for rule in fail_on or []]
-    level, delimiter = checked_level(level), checked_delimiter(delimiter)
+    level, margin, delimiter = checked_level(level), checked_margin(margin), checked_delimiter(delimiter)
     with clear_errors():
         check_outputs(html, save_tally, beside=[file])
         from surefoot.assessment import ALWAYS_TOLD
@@ -94,27 +103,36 @@ def command(
         wanted = None if as_json else [rule.name for rule in rules if rule.is_metric]
         tallied = None if wanted is None or html or save_tally else [*wanted, *ALWAYS_TOLD]
         with bar("reading") as shown:
-            reading = read(file, columns, by=by, delimiter=delimiter, metrics=tallied, progress=shown)
-        assessment = assessed(reading, level, by, wanted)
+            reading = read(
+                file,
+                columns,
+                by=by,
+                delimiter=delimiter,
+                metrics=tallied,
+                progress=shown,
+                positive=positive,
+                float32=not as_float64,
+            )
+        assessment = assessed(reading, level, margin, by, wanted)
         if as_json:
-            sys.stdout.write(assessment.to_json())
+            say(assessment.to_json().rstrip())
         else:
             from surefoot.report.terminal import Paper, render
 
-            print(f"\n{render(assessment, Paper.at_hand())}\n", flush=True)
+            say(f"\n{render(assessment, Paper.at_hand())}\n")
         _write(assessment, reading, html, save_tally, by, quiet=as_json)
     reasons = [why for rule in rules if (why := rule.held(assessment))]
     for why in reasons:
-        print(f"  failed: {why}", file=sys.stderr if as_json else sys.stdout)
+        say(f"  failed: {why}", to_stderr=as_json)
     if reasons:
         raise Failed(1)
 
 
-def assessed(reading: Reading, level: float, by: str | None, metrics: Any = None) -> Assessment:
+def assessed(reading: Reading, level: float, margin: float, by: str | None, metrics: Any = None) -> Assessment:
     """What a file holds, assessed, with where it came from."""
     from surefoot.assessment import assess
 
-    found = assess(reading.held, level=level, by=reading.by, metrics=metrics)
+    found = assess(reading.held, level=level, margin=margin, by=reading.by, metrics=metrics)
     name = "standard input" if reading.name == "-" else reading.name
     name = Path(name).name if Path(name).is_file() else name
     return replace(found, source=name, columns=reading.said, by=by if by is not None else found.by)
@@ -137,7 +155,6 @@ def check_outputs(*paths: str | None, beside: Sequence[str] = ()) -> None:
 def _write(
     a: Assessment, reading: Reading, html: str | None, tally: str | None, by: str | None, *, quiet: bool
 ) -> None:
-    said: Any = sys.stderr if quiet else sys.stdout
     page = None
     if html is not None:
         from surefoot.assessment import with_all_metrics, with_slices
@@ -153,10 +170,10 @@ def _write(
 
         held = reading.held if isinstance(reading.held, Tally) else tallied(reading.held, by=reading.by)
         held.save(tally)
-        print(f"  Wrote {tally} ({size_of(tally)})", file=said)
+        say(f"  Wrote {tally} ({size_of(tally)})", to_stderr=quiet)
     if html is not None and page is not None:
         write_whole(html, page)
-        print(f"  Wrote {html} ({size_of(html)})", file=said)
+        say(f"  Wrote {html} ({size_of(html)})", to_stderr=quiet)
 
 
 def _has_labels(a: Assessment) -> bool:

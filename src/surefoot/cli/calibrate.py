@@ -9,7 +9,7 @@ import typer
 
 from surefoot.cli.assess import check_outputs, size_of
 from surefoot.cli.failing import clear_errors
-from surefoot.cli.options import Delimiter, Logits, Probabilities, Truth, checked_delimiter, columns_of
+from surefoot.cli.options import Delimiter, Logits, Positive, Probabilities, Truth, checked_delimiter, columns_of
 
 if TYPE_CHECKING:
     from surefoot.files.reader import Reading
@@ -40,6 +40,7 @@ def command(
     truth: Truth = None,
     probabilities: Probabilities = None,
     logits: Logits = None,
+    positive: Positive = None,
     delimiter: Delimiter = None,
 ) -> None:
     """Correct probabilities by rows whose truth is known.
@@ -63,7 +64,7 @@ def command(
         if method is not None and method not in NAMED:
             raise typer.BadParameter(f"there is no calibrator {method!r}; there are {', '.join(NAMED)}")
         check_outputs(out, save, beside=[path for path in (fit, apply) if path is not None])
-        reading = _whole(fit, columns, delimiter)
+        reading = _whole(fit, columns, delimiter, positive)
         model = _fitted(reading, method)
         # nothing is written before all is known
         rows = None if apply is None else _applied(model, reading, apply, delimiter)
@@ -75,7 +76,7 @@ def command(
             print(f"  Wrote {out} ({rows.num_rows:,} rows, {size_of(out)})")
 
 
-def _whole(path: str, columns: dict[str, str], delimiter: str | None) -> Reading:
+def _whole(path: str, columns: dict[str, str], delimiter: str | None, positive: str | None) -> Reading:
     """Rows with probabilities and truth, in memory."""
     from surefoot.files.opening import open_data
     from surefoot.files.reader import Reader
@@ -85,7 +86,7 @@ def _whole(path: str, columns: dict[str, str], delimiter: str | None) -> Reading
     sources = open_data(path, delimiter)
     if isinstance(sources, Tally):
         raise BadFile(f"{path}: a saved tally holds no rows to fit to")
-    reading = Reader(path, sources, columns, None, None, None, None).whole()
+    reading = Reader(path, sources, columns, None, None, None, None, positive=positive).whole()
     if reading.columns is None or not (reading.columns.probabilities or reading.columns.logits):
         raise BadFile(f"{path}: calibration needs probabilities; name them with --probabilities or --logits")
     print(f"  {reading.said}")

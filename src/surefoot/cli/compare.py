@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from typing import Annotated
 
 import typer
 
 from surefoot.cli.assess import assessed, check_outputs, size_of
-from surefoot.cli.failing import clear_errors
+from surefoot.cli.failing import clear_errors, say
 from surefoot.cli.options import (
+    AsFloat64,
     Confidence,
     Correct,
     Delimiter,
     Doubt,
     Level,
     Logits,
+    Margin,
+    Positive,
     Predicted,
     Probabilities,
     Truth,
     Weight,
     checked_delimiter,
     checked_level,
+    checked_margin,
     columns_of,
 )
 from surefoot.cli.progress import Bar, bar
@@ -39,20 +42,23 @@ def command(
     probabilities: Probabilities = None,
     logits: Logits = None,
     doubt: Doubt = None,
+    positive: Positive = None,
+    as_float64: AsFloat64 = False,
     weight: Weight = None,
     delimiter: Delimiter = None,
     html: Annotated[str | None, typer.Option("--html", metavar="OUT", help="Write the page, one HTML file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
     level: Level = 0.05,
+    margin: Margin = 0.02,
 ) -> None:
     """Put models side by side, with paired tests where they were given the same rows.
 
-    The first is compared with each of the others.
+    Differences are each other model minus the first.
 
     \b
       surefoot compare raw=raw.csv platt=platt.csv
     """
-    level, delimiter = checked_level(level), checked_delimiter(delimiter)
+    level, margin, delimiter = checked_level(level), checked_margin(margin), checked_delimiter(delimiter)
     named = _named(models)
     columns = columns_of(locals())
     with clear_errors():
@@ -64,19 +70,21 @@ def command(
         with bar("reading") as shown:
             for i, (name, file) in enumerate(named.items()):
                 part = partial(_part, shown, i, len(named))
-                reading = read(file, columns, delimiter=delimiter, progress=part)
-                assessments[name] = assessed(reading, level, None)
+                reading = read(
+                    file, columns, delimiter=delimiter, progress=part, positive=positive, float32=not as_float64
+                )
+                assessments[name] = assessed(reading, level, margin, None)
         found = compare(assessments)
         if as_json:
-            sys.stdout.write(found.to_json())
+            say(found.to_json().rstrip())
         else:
             from surefoot.report.side_by_side import render
             from surefoot.report.terminal import Paper
 
-            print(f"\n{render(found, Paper.at_hand())}\n", flush=True)
+            say(f"\n{render(found, Paper.at_hand())}\n")
         if html is not None:
             found.to_html(html)
-            print(f"  Wrote {html} ({size_of(html)})", file=sys.stderr if as_json else sys.stdout)
+            say(f"  Wrote {html} ({size_of(html)})", to_stderr=as_json)
 
 
 def _part(shown: Bar, done: int, models: int, share: float, rows: int) -> None:

@@ -30,6 +30,15 @@ def told(message: str, status: int) -> int:
     return status
 
 
+def say(text: str = "", *, to_stderr: bool = False) -> None:
+    """Print. Whoever read our output may have left: then nothing more is said, and the work goes on."""
+    stream = sys.stderr if to_stderr else sys.stdout
+    try:
+        print(text, file=stream, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
 @contextmanager
 def clear_errors() -> Iterator[None]:
     """Bad data end the command with status 3, wrong usage with 2; warnings become notes on stderr, each once."""

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surefoot.cli.assess import check_outputs
-from surefoot.cli.failing import clear_errors
+from surefoot.cli.failing import clear_errors, say
 from surefoot.cli.options import (
+    AsFloat64,
     Confidence,
     Correct,
     Delimiter,
     Doubt,
     Logits,
+    Positive,
     Predicted,
     Probabilities,
     Truth,
@@ -48,6 +50,8 @@ def command(
     probabilities: Probabilities = None,
     logits: Logits = None,
     doubt: Doubt = None,
+    positive: Positive = None,
+    as_float64: AsFloat64 = False,
     weight: Weight = None,
     delimiter: Delimiter = None,
     identifier: Annotated[
@@ -92,13 +96,22 @@ def command(
         watcher = _opened(state, {name: value for name, value in asked.items() if value is not None}, identifier)
         screen = _Screen(watcher)
         try:
-            for number, (rows, ids) in enumerate(follow(file, columns, identifier=identifier, delimiter=delimiter)):
+            blocks = follow(
+                file,
+                columns,
+                identifier=identifier,
+                delimiter=delimiter,
+                positive=positive,
+                float32=not as_float64,
+            )
+            for number, (rows, ids) in enumerate(blocks):
                 if not number:
                     screen.first()
                 _counted(watcher, rows, ids)
-                screen.tell()
                 if file == "-":
+                    # before anything is told of them: what was told has been kept
                     watcher.save(state)
+                screen.tell()
         except KeyboardInterrupt:
             screen.close()
             print("  stopped", file=sys.stderr)
@@ -109,7 +122,7 @@ def command(
             screen.close()
         watcher.save(state)
         screen.last()
-        print(f"  State saved to {state}\n")
+        say(f"  State saved to {state}\n")
 
 
 def _opened(state: str, asked: dict[str, Any], identifier: str | None) -> Monitor:
@@ -156,10 +169,9 @@ class _Screen:
             self.m.alternative, "both sides"
         )
         mean = f"mean time between false alarms at least {self.m.mean_time_between_false_alarms:,.0f} rows"
-        print(f"\n  watching for {what}; {mean}")
+        say(f"\n  watching for {what}; {mean}")
         if self.before:
-            print(f"  going on after row {self.before:,}")
-        sys.stdout.flush()
+            say(f"  going on after row {self.before:,}")
 
     def tell(self) -> None:
         limit = f"{self.m.mean_time_between_false_alarms:,.0f}"
@@ -167,12 +179,12 @@ class _Screen:
             self.clear()
             evidence = f"{self.m.drift_evidence[row]:,.0f} of {limit}"
             alarm = self.paper.ink("ALARM", "1", "31")
-            print(f"  row {row:<12,}{alarm}   evidence {evidence:<22}restarted", flush=True)
+            say(f"  row {row:<12,}{alarm}   evidence {evidence:<22}restarted")
         self.told = len(self.m.drift_rows)
         if self.m.alarm and not self.alarmed:
             self.clear()
             row = self.m.alarm_row or 0
-            print(f"  row {row:<12,}the evidence of all rows so far has reached {1 / self.m.level:,.0f}", flush=True)
+            say(f"  row {row:<12,}the evidence of all rows so far has reached {1 / self.m.level:,.0f}")
             self.alarmed = True
         if self.is_live and time.monotonic() - max(self.drawn, self.began) > 0.2:
             self.drawn = time.monotonic()
@@ -209,9 +221,9 @@ class _Screen:
         said += f" Over all rows: e-value {_evidence(m.e_value)}" + (
             f", reached {1 / m.level:,.0f} at row {m.alarm_row:,}." if m.alarm_row else "."
         )
-        print()
+        say()
         for line in textwrap.wrap(said, 78):
-            print(f"  {line}")
+            say(f"  {line}")
 
 
 def _few(expected: float) -> str:

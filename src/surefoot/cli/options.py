@@ -30,11 +30,29 @@ Logits = Annotated[
     str | None,
     typer.Option("--logits", metavar="PREFIX|COL", help="The same as logits, which keep their digits near certainty."),
 ]
+Positive = Annotated[
+    str | None,
+    typer.Option(
+        "--positive", metavar="LABEL", help="The label whose probability a single column holds, unless labels are 0, 1."
+    ),
+]
+AsFloat64 = Annotated[
+    bool,
+    typer.Option(
+        "--as-float64", help="Take 1.0 literally in a float64 column of float32 numbers: a claim of certainty."
+    ),
+]
 Weight = Annotated[str | None, typer.Option("--weight", metavar="COL", help="Column of sample weights.")]
 Delimiter = Annotated[
     str | None, typer.Option("--delimiter", metavar="CHAR", help="What parts the columns of a text file, such as ';'.")
 ]
-Level = Annotated[float, typer.Option("--level", help="How often a calibrated model may be called otherwise.")]
+Level = Annotated[
+    float, typer.Option("--level", help="Significance level: the chance of flagging a well-calibrated model.")
+]
+Margin = Annotated[
+    float,
+    typer.Option("--margin", help="Overstatement that you do not mind: 0.02 is 2 points of confidence above accuracy."),
+]
 
 
 def columns_of(given: dict[str, Any]) -> dict[str, str]:
@@ -50,6 +68,12 @@ def checked_delimiter(delimiter: str | None) -> str | None:
     if len(character) != 1 or character in '"\n\r' or not character.isascii():
         raise typer.BadParameter(f"--delimiter is {delimiter!r}; it should be one character, such as ';' or '\\t'")
     return character
+
+
+def checked_margin(margin: float) -> float:
+    if not 0 < margin < 1:
+        raise typer.BadParameter(f"--margin is {margin}; it should be between 0 and 1, such as 0.02")
+    return margin
 
 
 def checked_level(level: float) -> float:

@@ -19,7 +19,14 @@ from surefoot.files.streams import ahead
 from surefoot.names import shown, value_shown
 from surefoot.predictions import Predictions
 from surefoot.predictions.columns import as_array
-from surefoot.predictions.labels import as_labels, default_labels, labels_in_names
+from surefoot.predictions.labels import (
+    as_labels,
+    default_labels,
+    distinct,
+    kind_of,
+    labels_in_names,
+    labels_of_second,
+)
 from surefoot.tallies import Tally
 from surefoot.tallying import assessable, tally
 
@@ -70,10 +77,14 @@ class Reader:
         labels: Any,
         floor: float | None,
         progress: Progress | None,
+        *,
+        positive: Any = None,
+        float32: bool = True,
     ) -> None:
         from surefoot.files.harness import COLUMNS, SampleLog
 
         self.name, self.sources, self.labels, self.floor = name, sources, labels, floor
+        self.positive, self.float32 = positive, float32
         if name == "-":
             self.name = "standard input"
         self.progress = progress or (lambda share, rows: None)
@@ -186,23 +197,40 @@ class Reader:
     def predictions(self, table: pa.Table, start: int, labels: Any) -> Predictions:
         roles = self.columns
         held = {role: table.column(name) for role, name in vars(roles).items() if isinstance(name, str)}
-        common = {"sample_weight": held.get("weight"), "floor": self.floor}
+        common: dict[str, Any] = {"sample_weight": held.get("weight"), "floor": self.floor}
+        literal: dict[str, Any] = {"float32": self.float32}
         try:
             if roles.probabilities is not None or roles.logits is not None:
                 role = "probabilities" if roles.logits is None else "logits"
                 scores, labels = self._scores(table, role, held["truth"], labels)
-                door = Predictions.from_probabilities if roles.logits is None else Predictions.from_logits
-                return door(held["truth"], scores, labels=labels, y_pred=held.get("predicted"), **common)
-            claim = {"confidence": held.get("confidence"), "doubt": held.get("doubt")}
+                common |= {"labels": labels, "y_pred": held.get("predicted"), "pos_label": self._pos_label()}
+                if roles.logits is not None:
+                    return Predictions.from_logits(held["truth"], scores, **common)
+                return Predictions.from_probabilities(held["truth"], scores, **common, **literal)
+            claim: dict[str, Any] = {"confidence": held.get("confidence"), "doubt": held.get("doubt")}
             if roles.correct is not None:
-                return Predictions.from_correct(held["correct"], **claim, **common)
+                return Predictions.from_correct(held["correct"], **claim, **common, **literal)
             if self.is_text:
                 self._check_kinds(held["truth"], held["predicted"], start)
-            return Predictions.from_labels(held["truth"], held["predicted"], **claim, **common)
+            return Predictions.from_labels(held["truth"], held["predicted"], **claim, **common, **literal)
         except BadFile:
             raise
         except InvalidPredictions as error:
             raise self._located(str(error), start) from error
+
+    def _pos_label(self) -> Any:
+        """The positive label, read like those of the column of truth."""
+        import pyarrow.types as kinds
+
+        if not isinstance(self.positive, str):
+            return self.positive
+        truth = self.sources[0].schema.field(str(self.columns.truth)).type
+        text = self.positive.strip()
+        if kinds.is_boolean(truth) and text.casefold() in ("true", "false"):
+            return text.casefold() == "true"
+        if (kinds.is_integer(truth) or kinds.is_floating(truth)) and re.fullmatch(r"-?\d+(\.0+)?", text):
+            return int(float(text))
+        return self.positive
 
     def _check_kinds(self, truth: Any, predicted: Any, start: int) -> None:
         """In a text file one odd value makes a column of numbers one of strings: name it."""
@@ -302,6 +330,8 @@ class Reader:
         found.discard(None)
         truth = as_labels("y_true", np.array(sorted(found)))
         names = self._families()
+        if self._is_second():
+            return labels_of_second(distinct(truth), kind_of(truth), self._pos_label())
         from_names = labels_in_names(truth, list(names)) if names else None
         return from_names or default_labels(truth, self._classes())
 

@@ -27,6 +27,7 @@ def load(path: str | os.PathLike[str], **columns: Any) -> Predictions:
     or the command line.
     """
     labels, floor = columns.pop("labels", None), columns.pop("floor", None)
+    positive, float32 = columns.pop("pos_label", None), columns.pop("float32", True)
     delimiter = columns.pop("delimiter", None)
     unknown = next((name for name in columns if name not in Columns.__dataclass_fields__), None)
     if unknown is not None:
@@ -34,7 +35,7 @@ def load(path: str | os.PathLike[str], **columns: Any) -> Predictions:
     sources = open_data(os.fspath(path), delimiter)
     if isinstance(sources, Tally):
         raise BadFile(f"{shown(os.fspath(path))}: a saved tally holds no rows; load it with surefoot.Tally.load")
-    reader = Reader(os.fspath(path), sources, columns, None, labels, floor, None)
+    reader = Reader(os.fspath(path), sources, columns, None, labels, floor, None, positive=positive, float32=float32)
     return reader.whole().held  # type: ignore[return-value]
 
 
@@ -46,24 +47,33 @@ def read(
     delimiter: str | None = None,
     metrics: Sequence[str] | None = None,
     progress: Progress | None = None,
+    positive: str | None = None,
+    float32: bool = True,
 ) -> Reading:
     """Read a file, and tally it on the way if it is large: for all metrics, or for some only."""
     sources = open_data(path, delimiter)
     if isinstance(sources, Tally):
-        if by is not None or any(value is not None for value in columns.values()):
+        if by is not None or positive is not None or any(value is not None for value in columns.values()):
             raise BadFile(f"{shown(path)}: a saved tally has no columns to choose from; give it alone")
         return Reading(path, sources, None)
-    return Reader(path, sources, columns, by, None, None, progress).whole_or_tally(metrics)
+    reader = Reader(path, sources, columns, by, None, None, progress, positive=positive, float32=float32)
+    return reader.whole_or_tally(metrics)
 
 
 def follow(
-    path: str, columns: Mapping[str, Any], *, identifier: str | None, delimiter: str | None
+    path: str,
+    columns: Mapping[str, Any],
+    *,
+    identifier: str | None,
+    delimiter: str | None,
+    positive: str | None = None,
+    float32: bool = True,
 ) -> Iterator[tuple[Predictions, Any]]:
     """The rows of a file in order, some at a time, with their ids; of standard input as they arrive."""
     sources = open_live(delimiter) if path == "-" else open_data(path, delimiter)
     if isinstance(sources, Tally):
         raise BadFile(f"{shown(path)}: a saved tally holds no rows to follow")
-    reader = Reader(path, sources, columns, identifier, None, None, None)
+    reader = Reader(path, sources, columns, identifier, None, None, None, positive=positive, float32=float32)
     labels = reader.labels_beforehand() if path == "-" else reader.labels_of_all()
     finest: int | None = 0
     done = 0

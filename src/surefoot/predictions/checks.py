@@ -18,12 +18,23 @@ from surefoot.predictions.columns import (
     check_lengths,
     first_row,
     is_missing,
+    narrowed,
     refuse_null,
 )
-from surefoot.predictions.labels import Label, as_labels, check_same_kind, default_labels, encode, given_labels
+from surefoot.predictions.labels import (
+    Label,
+    as_labels,
+    check_same_kind,
+    default_labels,
+    distinct,
+    encode,
+    given_labels,
+    kind_of,
+    labels_of_second,
+)
 
 
-def as_claim(confidence: Any, doubt: Any, floor: float | None, rows: int) -> doubts.Claim:
+def as_claim(confidence: Any, doubt: Any, floor: float | None, rows: int, *, float32: bool) -> doubts.Claim:
     """Confidence and doubt, whichever of them were given, checked against each other and clipped if asked for."""
     if confidence is None and doubt is None:
         raise InvalidPredictions("confidence is missing: give confidence=, or doubt= (1 - confidence).")
@@ -39,7 +50,9 @@ def as_claim(confidence: Any, doubt: Any, floor: float | None, rows: int) -> dou
         claim = doubts.with_doubt(stated, doubted)
         return claim if clip is None else doubts.clipped(claim.confidence, clip)
     assert stated is not None
-    return doubts.bare("confidence", stated) if clip is None else doubts.clipped(stated.values, clip)
+    if clip is not None:
+        return doubts.clipped(stated.values, clip)
+    return doubts.bare("confidence", narrowed(stated) if float32 else stated)
 
 
 def checked_floor(floor: Any) -> float | None:
@@ -112,10 +125,32 @@ def refuse_sum(row: int, total: float) -> NoReturn:
     )
 
 
-def with_labels(truth: Array, labels: Any, count: int) -> tuple[tuple[Label, ...], npt.NDArray[np.intp]]:
+def with_labels(
+    truth: Array, labels: Any, count: int, *, is_second: bool, pos_label: Any
+) -> tuple[tuple[Label, ...], npt.NDArray[np.intp]]:
     """The labels of the classes, and the position of each true label among them."""
-    names = default_labels(truth, count) if labels is None else given_labels(labels, truth, count)
+    refuse_positive(is_second, pos_label)
+    names = default_labels(truth, count) if labels is None and not is_second else None
+    if labels is not None:
+        names = given_labels(labels, truth, count)
+    if is_second:
+        names = labels_of_second(() if names else _distinct(truth), kind_of(truth), pos_label, names)
+    assert names is not None
     return names, encode("y_true", truth, names)
+
+
+def _distinct(truth: Array) -> tuple[Label, ...]:
+    """The labels that occur; where they can only be 0 and 1, without a look at each."""
+    is_binary = truth.dtype.kind == "b" or (truth.dtype.kind in "iu" and truth.min() >= 0 and truth.max() <= 1)
+    return (0, 1) if is_binary else distinct(truth)
+
+
+def refuse_positive(is_second: bool, pos_label: Any) -> None:
+    """Raise if the positive label is named where every class has a column."""
+    if pos_label is not None and not is_second:
+        raise InvalidPredictions(
+            "pos_label= says whose probability a single column is; for a column a class use labels=."
+        )
 
 
 def chosen_classes(y_pred: Any, names: tuple[Label, ...], largest: Array, rows: int) -> npt.NDArray[np.intp]:

@@ -23,6 +23,11 @@ _SERIES_PACKAGES = ("pandas", "polars", "pyarrow", "modin", "cudf")
 _HALF_STEP_BELOW_ONE = {"bfloat16": 2.0**-9, "float16": 2.0**-12, "float32": 2.0**-25, "float64": 2.0**-54}
 _COMPLEMENT_TOLERANCE = {"bfloat16": 3e-2, "float16": 4e-3, "float32": 1e-6, "float64": 1e-12}
 _LARGEST_WEIGHT = 1e50
+#: The types that float64 columns are often made of: their binary digits, and how many numbers must use the last one for
+#: the type to be theirs. A fraction of few digits is easily one of float16 by chance.
+NARROW_TYPES = {"float16": (11, 8), "float32": (24, 1)}
+#: The share of numbers that must use it; of real ones half do.
+_LAST_DIGIT_SHARE = 0.1
 _SUM_TOLERANCE = {"bfloat16": 3e-2, "float16": 1e-2}
 
 
@@ -32,6 +37,8 @@ class Numbers:
 
     values: Any
     float_type: str
+    #: Whether they came in float64, although every one of them is a number of the narrower type.
+    is_stored_wide: bool = False
 
     @property
     def half_step(self) -> float:
@@ -111,6 +118,34 @@ def as_numbers(name: str, given: Any, dimensions: int = 1, *, fractions: bool = 
     if array.dtype.itemsize > 8:
         array = array.astype(np.float64)
     return Numbers(_finite(name, array), array.dtype.name)
+
+
+def narrowed(column: Numbers) -> Numbers:
+    """A float64 column whose every number is one of float32, or of float16, in that type.
+
+    Models compute in float32 and are often saved as float64: a 1.0 there is a rounded number as it was before. Short
+    fractions such as 0.5 or 0.75 are numbers of every type and no sign of one: some must need all its digits.
+    """
+    values = column.values
+    if column.float_type != "float64" or not values.size:
+        return column
+    for name in NARROW_TYPES:
+        kind = np.dtype(name)
+        # most columns are told by their first few numbers
+        some = values.ravel()[:1024]
+        if (some != some.astype(kind)).any():
+            continue
+        narrow = values.astype(kind)
+        inner = narrow[(narrow > 0) & (narrow < 1)]
+        bits: Any = inner.view(np.dtype(f"uint{8 * kind.itemsize}"))
+        if (values == narrow).all() and is_type_used(name, len(inner), int((bits & 1).sum())):
+            return Numbers(narrow, name, is_stored_wide=True)
+    return column
+
+
+def is_type_used(name: str, inner: int, with_last_digit: int) -> bool:
+    """Whether so many numbers between 0 and 1, of which some use the last digit of a type, are of that type."""
+    return with_last_digit >= max(NARROW_TYPES[name][1], _LAST_DIGIT_SHARE * inner)
 
 
 def _from_list(name: str, given: Any) -> Any:

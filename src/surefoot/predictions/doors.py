@@ -28,6 +28,7 @@ from surefoot.predictions.columns import (
     as_weight,
     check_fractions,
     check_lengths,
+    narrowed,
 )
 from surefoot.predictions.frames import FrameColumns, is_frame, open_frame
 from surefoot.predictions.labels import (
@@ -59,6 +60,15 @@ class Predictions:
     _labels: tuple[Label, ...] | None = None
     _log_odds: npt.NDArray[np.float64] | None = None
     _rounded: npt.NDArray[np.bool_] | None = None
+    #: Set by the constructors, which check what they are given.
+    _is_checked: bool = False
+
+    def __post_init__(self) -> None:
+        if not self._is_checked:
+            raise TypeError(
+                "Predictions is made by its constructors: Predictions.from_probabilities(y_true, probabilities), "
+                "from_labels(y_true, y_pred, confidence), from_correct(correct, confidence), from_logits or from_frame."
+            )
 
     # -- doors ---------------------------------------------------------------------------------------------------
 
@@ -72,12 +82,15 @@ class Predictions:
         doubt: Any = None,
         sample_weight: Any = None,
         floor: float | None = None,
+        float32: bool = True,
     ) -> Predictions:
         """From true labels, predicted labels and the confidence in each prediction.
 
         Labels are booleans, integers or strings, of one kind on both sides. ``doubt`` is 1 - confidence where the
         caller knows it better than that subtraction does; either of the two is enough. ``floor`` clips the confidence
-        to [floor, 1 - floor] as the paper does (it uses 1e-8); by default nothing is clipped.
+        to [floor, 1 - floor] as the paper does (it uses 1e-8); by default nothing is clipped. A float64 column of which
+        every number is a float32 number is treated as float32, where 1.0 is a rounded number; ``float32=False`` takes
+        it literally.
 
         Examples
         --------
@@ -87,12 +100,12 @@ class Predictions:
         """
         if tensors.are_on_device(y_true, y_pred, confidence, doubt):
             return tensors.from_labels(  # type: ignore[return-value]
-                y_true, y_pred, confidence, doubt=doubt, sample_weight=sample_weight, floor=floor
+                y_true, y_pred, confidence, doubt=doubt, sample_weight=sample_weight, floor=floor, float32=float32
             )
         truth, predicted = as_labels("y_true", y_true), as_labels("y_pred", y_pred)
         check_same_kind("y_true", truth, "y_pred", predicted)
         check_lengths(y_true=truth, y_pred=predicted)
-        claim = as_claim(confidence, doubt, floor, len(truth))
+        claim = as_claim(confidence, doubt, floor, len(truth), float32=float32)
         return cls._made(truth == predicted, claim, sample_weight, truth=truth, predicted=predicted)
 
     @classmethod
@@ -104,6 +117,7 @@ class Predictions:
         doubt: Any = None,
         sample_weight: Any = None,
         floor: float | None = None,
+        float32: bool = True,
     ) -> Predictions:
         """From whether each prediction was correct (booleans, or 0 and 1) and the confidence in it.
 
@@ -114,11 +128,12 @@ class Predictions:
         """
         if tensors.are_on_device(correct, confidence, doubt):
             return tensors.from_correct(  # type: ignore[return-value]
-                correct, confidence, doubt=doubt, sample_weight=sample_weight, floor=floor
+                correct, confidence, doubt=doubt, sample_weight=sample_weight, floor=floor, float32=float32
             )
         outcome = as_outcome(correct)
         check_lengths(correct=outcome)
-        return cls._made(outcome, as_claim(confidence, doubt, floor, len(outcome)), sample_weight)
+        claim = as_claim(confidence, doubt, floor, len(outcome), float32=float32)
+        return cls._made(outcome, claim, sample_weight)
 
     @classmethod
     def from_probabilities(
@@ -127,16 +142,19 @@ class Predictions:
         probabilities: Any,
         *,
         labels: Any = None,
+        pos_label: Any = None,
         y_pred: Any = None,
         sample_weight: Any = None,
         floor: float | None = None,
+        float32: bool = True,
     ) -> Predictions:
         """From true labels and the probability of each class.
 
-        One-dimensional ``probabilities`` are those of the second label of a binary problem; two-dimensional ones have a
-        column for each of ``labels``: by default 0, 1, ... when ``y_true`` holds such integers, else the sorted labels
-        that occur. The largest is predicted, the first of equals; ``y_pred`` overrides it, as when a calibrated
-        probability is attached to another model's decision. Doubt is the sum of the other columns.
+        One-dimensional ``probabilities`` are those of one label of a binary problem: of 1, of true, or of
+        ``pos_label``, which other labels need. Two-dimensional ones have a column for each of ``labels``: by default 0,
+        1, ... when ``y_true`` holds such integers, else the sorted labels that occur. The largest is predicted, the
+        first of equals; ``y_pred`` overrides it, as when a calibrated probability is attached to another model's
+        decision. Doubt is the sum of the other columns. ``float32`` as in :meth:`from_labels`.
 
         Examples
         --------
@@ -146,7 +164,14 @@ class Predictions:
         """
         if tensors.are_on_device(y_true, probabilities, y_pred):
             return tensors.from_probabilities(  # type: ignore[return-value]
-                y_true, probabilities, labels=labels, y_pred=y_pred, sample_weight=sample_weight, floor=floor
+                y_true,
+                probabilities,
+                labels=labels,
+                pos_label=pos_label,
+                y_pred=y_pred,
+                sample_weight=sample_weight,
+                floor=floor,
+                float32=float32,
             )
         truth = as_labels("y_true", y_true)
         table = as_numbers("probabilities", probabilities, dimensions=2)
@@ -156,12 +181,13 @@ class Predictions:
         check_fractions("probabilities", table.values)
         if table.values.ndim == 2:
             check_sums(table)
-        names, truth_codes = with_labels(truth, labels, count)
         second = table.values.ndim == 1
+        names, truth_codes = with_labels(truth, labels, count, is_second=second, pos_label=pos_label)
         chosen = chosen_classes(
             y_pred, names, (table.values > 0.5) if second else np.argmax(table.values, axis=1), len(truth)
         )
         clip = checked_floor(floor)
+        table = narrowed(table) if float32 and clip is None else table
         if clip is not None:
             claim = doubts.clipped(doubts.chosen_confidence(table.values, chosen), clip)
         else:
@@ -183,6 +209,7 @@ class Predictions:
         logits: Any,
         *,
         labels: Any = None,
+        pos_label: Any = None,
         y_pred: Any = None,
         sample_weight: Any = None,
         floor: float | None = None,
@@ -200,12 +227,18 @@ class Predictions:
         """
         if tensors.are_on_device(y_true, logits, y_pred):
             return tensors.from_logits(  # type: ignore[return-value]
-                y_true, logits, labels=labels, y_pred=y_pred, sample_weight=sample_weight, floor=floor
+                y_true,
+                logits,
+                labels=labels,
+                pos_label=pos_label,
+                y_pred=y_pred,
+                sample_weight=sample_weight,
+                floor=floor,
             )
         truth = as_labels("y_true", y_true)
         table = as_numbers("logits", logits, dimensions=2, fractions=False)
         count = count_classes("logits", table.values, truth)
-        names, truth_codes = with_labels(truth, labels, count)
+        names, truth_codes = with_labels(truth, labels, count, is_second=table.values.ndim == 1, pos_label=pos_label)
         wide = table.values.astype(np.float64)
         if wide.ndim == 1:
             wide = np.stack([np.zeros(len(wide)), wide], axis=1)
@@ -237,7 +270,9 @@ class Predictions:
         probabilities: str | list[str] | None = None,
         weight: str | None = None,
         labels: Any = None,
+        pos_label: Any = None,
         floor: float | None = None,
+        float32: bool = True,
     ) -> Predictions:
         """From columns of a dataframe: pandas, Polars, PyArrow, DuckDB, Dask, PySpark, or what else Narwhals reads.
 
@@ -245,9 +280,9 @@ class Predictions:
         describes its columns, and :func:`tally` and :func:`assess` take it.
 
         Name ``truth``, ``predicted`` and ``confidence`` (or ``doubt``); or ``correct`` and ``confidence``; or ``truth``
-        and ``probabilities``, which is a list column, a column of P(second label), a list of columns, or the prefix of
-        their names; where those names (less what they share) are the labels, they say which column is whose. When
-        nothing is named, columns called like these arguments are taken.
+        and ``probabilities``, which is a list column, a column of P(1), P(true) or P(``pos_label``), a list of columns,
+        or the prefix of their names; where those names (less what they share) are the labels, they say which column is
+        whose. When nothing is named, columns called like these arguments are taken.
 
         Examples
         --------
@@ -269,15 +304,16 @@ class Predictions:
         if columns.is_lazy:
             from surefoot.predictions.lazy import describe
 
-            return describe(columns, labels, checked_floor(floor))  # type: ignore[return-value]
+            clip = checked_floor(floor)
+            return describe(columns, labels, pos_label, clip, float32=float32)  # type: ignore[return-value]
         try:
-            return cls._from_columns(columns, labels, floor)
+            return cls._from_columns(columns, labels, pos_label, {"floor": floor, "float32": float32})
         except InvalidPredictions as error:
             raise InvalidPredictions(columns.renamed(str(error))) from error
 
     @classmethod
-    def _from_columns(cls, columns: FrameColumns, labels: Any, floor: float | None) -> Predictions:
-        common = {"sample_weight": columns.get("weight"), "floor": floor}
+    def _from_columns(cls, columns: FrameColumns, labels: Any, pos_label: Any, options: dict[str, Any]) -> Predictions:
+        common: dict[str, Any] = {"sample_weight": columns.get("weight"), **options}
         if columns.has("probabilities"):
             columns.refuse("probabilities", "confidence", "doubt", "correct")
             truth = columns.need("truth")
@@ -285,8 +321,8 @@ class Predictions:
             if labels is None and names is not None:
                 labels = labels_in_names(as_labels("y_true", truth), names)
             y_pred = columns.get("predicted")
-            return cls.from_probabilities(truth, values, labels=labels, y_pred=y_pred, **common)
-        if labels is not None:
+            return cls.from_probabilities(truth, values, labels=labels, pos_label=pos_label, y_pred=y_pred, **common)
+        if labels is not None or pos_label is not None:
             raise InvalidPredictions("labels= says what the columns of probabilities stand for; name probabilities=.")
         claim = {"confidence": columns.get("confidence"), "doubt": columns.get("doubt")}
         if columns.has("correct"):
@@ -302,6 +338,7 @@ class Predictions:
             _rounded=claim.rounded,
             _doubt=None if claim.doubt is None else _read_only(claim.doubt),
             _weight=None if sample_weight is None else _read_only(as_weight(sample_weight, len(correct))),
+            _is_checked=True,
             **{name: _read_only(value) if name in ("truth", "predicted") else value for name, value in rest.items()},
         )
 

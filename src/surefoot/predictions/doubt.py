@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -126,7 +127,7 @@ def chosen_confidence(probabilities: Array, chosen: npt.NDArray[np.intp]) -> Flo
 def of_second(probability: Numbers, second: npt.NDArray[np.bool_]) -> Claim:
     """From P(second label): doubt is p itself where the first label is predicted, 1 - p where the second is."""
     p = probability.values
-    claimed = bare("probabilities", Numbers(np.where(second, p, 0), probability.float_type))
+    claimed = bare("probabilities", replace(probability, values=np.where(second, p, 0)))
     wide = p.astype(np.float64)
     doubt = np.where(second, 1 - wide if claimed.doubt is None else claimed.doubt, wide)
     return Claim(np.where(second, wide, 1 - wide), raised(doubt), claimed.rounded)
@@ -185,8 +186,11 @@ def near_one(confidence: Numbers) -> float:
 def warn_if_near_one(name: str, confidence: Numbers, ones: int, above: Callable[[float], int]) -> None:
     """Say that confidences are 1 by rounding, or so near that their doubt is; ``above`` counts those above a bound."""
     near = above(near_one(confidence)) - ones
-    rows = len(confidence.values)
-    rounded = ones if confidence.is_narrow else 0
+    warn_of_rounding(name, confidence, len(confidence.values), ones if confidence.is_narrow else 0, near)
+
+
+def warn_of_rounding(name: str, confidence: Numbers, rows: int, rounded: int, near: int) -> None:
+    """Say how many of so many confidences are 1 by rounding, and how many lie near it; nothing if none do."""
     if not near and not rounded:
         return
     said = []
@@ -194,6 +198,11 @@ def warn_if_near_one(name: str, confidence: Numbers, ones: int, above: Callable[
         said.append(
             f"{rounded:,} of {rows:,} values of {name} are 1.0 in {confidence.float_type}, a rounded number, "
             f"not certainty; their doubt is taken as {ROUNDED_HALF_STEPS * confidence.half_step:.2g}"
+        )
+    if confidence.is_stored_wide:
+        said.append(
+            f"all values of {name} are {confidence.float_type} numbers stored as float64: float32=False "
+            "(--as-float64) would take a 1.0 as a claim of certainty"
         )
     if near:
         said.append(

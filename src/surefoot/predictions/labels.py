@@ -117,6 +117,47 @@ def labels_of_count(found: tuple[Label, ...], kind: str, count: int) -> tuple[La
     return found
 
 
+def labels_of_second(
+    found: tuple[Label, ...], kind: str, pos_label: Any = None, labels: tuple[Label, ...] | None = None
+) -> tuple[Label, ...]:
+    """The labels that one column of probabilities is of: the negative one, then the positive one.
+
+    0 and 1, or false and true, speak for themselves. Of other labels nobody knows which is meant, and the wrong one
+    would call every right prediction wrong: the caller has to say.
+    """
+    known: tuple[Label, ...] = labels or (
+        (False, True)
+        if kind == "booleans"
+        else (0, 1)
+        if kind == "integers" and all(label in (0, 1) for label in found)
+        else ()
+    )
+    if pos_label is None and known:
+        return known
+    both = known or found
+    if pos_label is None:
+        listed = " or ".join(repr(label) for label in both) if len(both) == 2 else shown(both)
+        raise InvalidPredictions(
+            f"y_true holds the labels {shown(both)}: is the column of probabilities that of {listed}? Say so with "
+            "pos_label= (--positive), or labels=(negative, positive)."
+        )
+    positive = _as_label(pos_label)
+    same = [label for label in both if label == positive and isinstance(label, bool) == isinstance(positive, bool)]
+    others = tuple(label for label in both if label not in same)
+    if not same and len(both) > 1:
+        raise InvalidPredictions(f"pos_label is {pos_label!r}, which is none of the labels {shown(both)} of y_true.")
+    if len(others) != 1:
+        raise InvalidPredictions(
+            f"one column of probabilities is for two classes, but y_true holds {len(both)} distinct labels "
+            f"{shown(both)}; name both with labels=(negative, positive)."
+        )
+    return (others[0], positive)
+
+
+def _as_label(value: Any) -> Label:
+    return value.item() if isinstance(value, np.generic) else value  # type: ignore[no-any-return]
+
+
 def labels_in_names(truth: Array, names: list[str]) -> tuple[Label, ...] | None:
     """The labels that columns are named after, less what all names begin with; None if the names are no labels."""
     return labels_in_names_of(distinct(truth), kind_of(truth), names)

@@ -6,11 +6,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from surefoot.errors import InvalidPredictions
-from surefoot.predictions.doubt import SMALLEST
+from surefoot.predictions.checks import refuse_positive
+from surefoot.predictions.columns import NARROW_TYPES, Numbers, is_type_used
+from surefoot.predictions.doubt import ROUNDED_HALF_STEPS, SMALLEST, warn_of_rounding
 from surefoot.predictions.frames import FrameColumns, collected
-from surefoot.predictions.labels import Label, given_labels_of, labels_in_names_of, labels_of_count
+from surefoot.predictions.labels import (
+    Label,
+    given_labels_of,
+    labels_in_names_of,
+    labels_of_count,
+    labels_of_second,
+)
 
-_FLOAT32_ROUNDED = 2.0**-21
 #: More classes than this are identifiers.
 _MOST_CLASSES = 20_000
 
@@ -48,20 +55,32 @@ class _Check:
     filter: str
 
 
-def describe(columns: FrameColumns, labels: Any, floor: float | None) -> FramePredictions:
+def describe(
+    columns: FrameColumns, labels: Any, pos_label: Any, floor: float | None, *, float32: bool
+) -> FramePredictions:
     """Check the columns of a lazy frame in one aggregation, and say what they are."""
-    return _Description(columns, labels, floor).predictions()
+    return _Description(columns, labels, pos_label, floor, float32).predictions()
+
+
+def _to_digits(x: Any, digits: int) -> Any:
+    """A float64 expression rounded to so many binary digits, by Veltkamp's splitting."""
+    ahead = x * (2.0 ** (53 - digits) + 1)
+    return ahead - (ahead - x)
 
 
 class _Description:
-    def __init__(self, columns: FrameColumns, labels: Any, floor: float | None) -> None:
+    def __init__(self, columns: FrameColumns, labels: Any, pos_label: Any, floor: float | None, float32: bool) -> None:
         import narwhals as nw
 
         self.nw = nw
         self.columns = columns
         self.schema = columns.frame.collect_schema()
-        self.labels = labels
+        self.labels, self.pos_label = labels, pos_label
         self.floor = floor
+        self.float32 = float32
+        #: The column of confidences that come alone, whose 1 may be a rounded number, and the type it is of.
+        self.bare_column: str | None = None
+        self.bare_type = "float64"
         self.checks: list[_Check] = []
 
     def predictions(self) -> FramePredictions:
@@ -71,7 +90,7 @@ class _Description:
         if columns.has("probabilities"):
             columns.refuse("probabilities", "confidence", "doubt", "correct")
             return self.from_probabilities(named)
-        if self.labels is not None:
+        if self.labels is not None or self.pos_label is not None:
             raise InvalidPredictions("labels= says what the columns of probabilities stand for; name probabilities=.")
         truth = predicted = None
         if columns.has("correct"):
@@ -83,8 +102,7 @@ class _Description:
             self.same_kind(truth, predicted)
             named["sf_correct"] = self.flag(named["sf_truth"] == named["sf_predicted"])
         named |= self.claim()
-        frame = columns.frame.with_columns(**named)
-        rounded = self.verify(frame)
+        frame, rounded = self.verify(columns.frame.with_columns(**named))
         names = (truth and "sf_truth", predicted and "sf_predicted")
         return FramePredictions(frame, None, *names, None, rounded, weight is not None)
 
@@ -188,13 +206,9 @@ class _Description:
         if d is not None:
             return {"sf_confidence": 1 - d if c is None else c, "sf_doubt": self.raised(d), "sf_rounded": d * 0.0}
         assert stated is not None
-        return self.bare(c, narrow=self.schema[stated] == nw.Float32)
-
-    def bare(self, c: Any, *, narrow: bool) -> dict[str, Any]:
-        if not narrow:
-            return {"sf_confidence": c, "sf_doubt": 1 - c, "sf_rounded": c * 0.0}
-        rounded = self.flag(c == 1)
-        return {"sf_confidence": c, "sf_doubt": (1 - c) + rounded * _FLOAT32_ROUNDED, "sf_rounded": rounded}
+        self.bare_column = "sf_confidence"
+        self.bare_type = "float32" if self.schema[stated] == nw.Float32 else "float64"
+        return {"sf_confidence": c, "sf_doubt": 1 - c, "sf_rounded": self.flag(c == 1)}
 
     def raised(self, doubt: Any) -> Any:
         """No doubt above 0 is below the smallest normal number, so that 1/doubt is finite."""
@@ -212,7 +226,7 @@ class _Description:
         nw, columns = self.nw, self.columns
         truth, given = columns.need_name("truth"), columns.name("predicted")
         scores, names, narrow = self.scores()
-        labels = self.class_labels(truth, max(2, len(scores)), names)
+        labels = self.class_labels(truth, len(scores), names)
         named["sf_truth"] = self.code(truth, labels)
         if given is not None:
             self.same_kind(truth, given)
@@ -221,7 +235,7 @@ class _Description:
         frame = columns.frame.with_columns(**named, **dict(zip(classes, scores, strict=True)))
         frame = self.with_second(frame, given, narrow) if len(scores) == 1 else self.with_all(frame, classes, given)
         frame = frame.with_columns(sf_correct=self.flag(nw.col("sf_truth") == nw.col("sf_predicted")))
-        rounded = self.verify(frame)
+        frame, rounded = self.verify(frame)
         is_weighted = columns.name("weight") is not None
         return FramePredictions(frame, labels, "sf_truth", "sf_predicted", classes, rounded, is_weighted)
 
@@ -266,9 +280,11 @@ class _Description:
         return int(least)
 
     def class_labels(self, truth: str, count: int, names: list[str] | None) -> tuple[Label, ...]:
-        kind = self.kind(truth)
-        if self.labels is not None:
-            return given_labels_of(self.labels, kind, count)
+        kind, is_second = self.kind(truth), count == 1
+        refuse_positive(is_second, self.pos_label)
+        given = None if self.labels is None else given_labels_of(self.labels, kind, max(2, count))
+        if given is not None:
+            return labels_of_second((), kind, self.pos_label, given) if is_second else given
         values = self.label(truth)
         self.verify_now(self.columns.frame)
         unique = collected(self.columns.frame.select(t=values).unique())
@@ -278,6 +294,8 @@ class _Description:
         if len(found) > _MOST_CLASSES:
             raise InvalidPredictions(f"column {truth!r} holds {len(found):,} distinct values: are they identifiers?")
         found = tuple(v if isinstance(v, bool | str) else int(v) for v in found)
+        if is_second:
+            return labels_of_second(found, kind, self.pos_label)
         from_names = None if names is None else labels_in_names_of(found, kind, names)
         return from_names or labels_of_count(found, kind, count)
 
@@ -290,8 +308,9 @@ class _Description:
         confidence = second * p + (1 - second) * (1 - p)
         if self.floor is not None:
             return frame.with_columns(**self.clipped(confidence))
-        rounded = second * self.flag(p == 1) if narrow else p * 0.0
-        doubt = second * (1 - p) + (1 - second) * p + rounded * _FLOAT32_ROUNDED
+        self.bare_column, self.bare_type = "sf_p1", "float32" if narrow else "float64"
+        doubt = second * (1 - p) + (1 - second) * p
+        rounded = second * self.flag(p == 1)
         return frame.with_columns(sf_confidence=confidence, sf_doubt=self.raised(doubt), sf_rounded=rounded)
 
     def with_all(self, frame: Any, classes: tuple[str, ...], given: str | None) -> Any:
@@ -315,14 +334,43 @@ class _Description:
 
     # -- checks ------------------------------------------------------------------------------------------------------
 
-    def verify(self, frame: Any) -> int:
-        """Run every check in one aggregation; raise for the first that fails. Returns how many rows are rounded."""
+    def verify(self, frame: Any) -> tuple[Any, int]:
+        """Run every check in one aggregation; raise for the first that fails.
+
+        Returns the frame, in which a 1 that comes alone and was rounded has a doubt, and how many rows are such.
+        """
         nw = self.nw
         counts = self.flag(nw.col("sf_weight") > 0)
-        row = self.verify_now(frame, sf_w=nw.col("sf_weight"), sf_r=nw.col("sf_rounded") * counts)
+        sums = {"sf_w": nw.col("sf_weight"), "sf_r": nw.col("sf_rounded") * counts}
+        if self.bare_column is not None and self.bare_type == "float64" and self.float32:
+            x = nw.col(self.bare_column)
+            inner = (x > 0) & (x < 1)
+            sums["sf_inner"] = self.flag(inner)
+            for kind, (digits, _) in NARROW_TYPES.items():
+                sums[f"sf_off_{kind}"] = self.flag(_to_digits(x, digits) != x)
+                sums[f"sf_last_{kind}"] = self.flag(inner & (_to_digits(x, digits - 1) != x))
+        row = self.verify_now(frame, **sums)
         if not row["sf_w"]:
             raise InvalidPredictions(f"column {self.columns.name('weight')!r}: all weights are 0; no row would count.")
-        return int(row["sf_r"])
+        found = self.type_of(row)
+        if found == "float64" or not row["sf_r"]:
+            return frame.with_columns(sf_rounded=nw.col("sf_rounded") * 0.0), 0
+        column = Numbers((), found, is_stored_wide=found != self.bare_type)
+        name = str(self.columns.name("confidence") or self.columns.probability_names()[0])
+        warn_of_rounding(f"column {name!r}", column, int(row["sf_n"]), int(row["sf_r"]), 0)
+        doubt = nw.col("sf_doubt") + nw.col("sf_rounded") * (ROUNDED_HALF_STEPS * column.half_step)
+        return frame.with_columns(sf_doubt=doubt), int(row["sf_r"])
+
+    def type_of(self, row: dict[str, Any]) -> str:
+        """The type of a confidence that comes alone: a float64 column whose numbers are all of a narrower one is that.
+
+        As :func:`surefoot.predictions.columns.narrowed`.
+        """
+        if "sf_inner" in row:
+            for kind in NARROW_TYPES:
+                if not row[f"sf_off_{kind}"] and is_type_used(kind, row["sf_inner"], row[f"sf_last_{kind}"]):
+                    return kind
+        return self.bare_type
 
     def verify_now(self, frame: Any, **sums: Any) -> dict[str, Any]:
         """Run the checks there are, and add up what else is asked for."""

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from surefoot.errors import InvalidPredictions
-from surefoot.predictions.checks import checked_floor, refuse_sum
-from surefoot.predictions.columns import Numbers, check_lengths, refuse_infinite, refuse_outside
+from surefoot.predictions.checks import checked_floor, refuse_positive, refuse_sum
+from surefoot.predictions.columns import Numbers, check_lengths, is_type_used, refuse_infinite, refuse_outside
 from surefoot.predictions.doubt import (
     ROUNDED_HALF_STEPS,
     SMALLEST,
@@ -24,6 +24,7 @@ from surefoot.predictions.labels import (
     Label,
     given_labels_of,
     labels_of_count,
+    labels_of_second,
     refuse_float,
     refuse_foreign,
     refuse_mixture,
@@ -36,8 +37,8 @@ Tensor = Any
 class Measured(Numbers):
     """Numbers, and the least and the most of them."""
 
-    least: float
-    most: float
+    least: float = 0.0
+    most: float = 0.0
 
 
 #: Numbers of a table that are widened to float64 at a time.
@@ -128,7 +129,7 @@ def as_numbers(name: str, given: Any, *, fractions: bool = True, dimensions: int
             "convert it with .float()."
         )
     if not values.numel():
-        return Measured(values, kind, 0.0, 0.0)
+        return Measured(values, kind)
     # one look at the smallest and the largest tells of nan and infinities too
     least, most = torch.stack(values.aminmax()).tolist()
     if not math.isfinite(least) or not math.isfinite(most):
@@ -137,7 +138,7 @@ def as_numbers(name: str, given: Any, *, fractions: bool = True, dimensions: int
     if fractions and (least < 0 or most > 1):
         where = _first_of((values < 0) | (values > 1))
         refuse_outside(name, where, float(values[where]))
-    return Measured(values, kind, least, most)
+    return Measured(values, kind, least=least, most=most)
 
 
 def check_sums(table: Numbers) -> None:
@@ -150,11 +151,19 @@ def check_sums(table: Numbers) -> None:
         refuse_sum(row, float(sums[row]))
 
 
-def with_labels(truth: Tensor, labels: Any, count: int) -> tuple[tuple[Label, ...], Tensor]:
+def with_labels(
+    truth: Tensor, labels: Any, count: int, *, is_second: bool, pos_label: Any
+) -> tuple[tuple[Label, ...], Tensor]:
     """The labels of the classes, and the position of each true label among them."""
     kind = kind_of(truth)
+    refuse_positive(is_second, pos_label)
+    names: tuple[Label, ...] | None = None
     if labels is not None:
         names = given_labels_of(labels.tolist() if hasattr(labels, "tolist") else labels, kind, count)
+    if is_second:
+        names = labels_of_second(() if names else tuple(truth.unique().tolist()), kind, pos_label, names)
+    elif names is not None:
+        pass
     elif kind == "integers" and int(truth.min()) >= 0 and int(truth.max()) < count:
         names = tuple(range(count))
     else:
@@ -191,7 +200,26 @@ def chosen_classes(y_pred: Any, names: tuple[Label, ...], largest: Tensor, rows:
 # -- doubt -----------------------------------------------------------------------------------------------------------
 
 
-def as_claim(confidence: Any, doubt: Any, floor: Any, rows: int) -> dict[str, Any]:
+def narrowed(values: Tensor) -> Tensor:
+    """As :func:`surefoot.predictions.columns.narrowed`."""
+    import torch
+
+    if str(values.dtype) != "torch.float64" or not values.numel():
+        return values
+    for name, bits in (("float16", torch.int16), ("float32", torch.int32)):
+        kind = getattr(torch, name)
+        some = values.detach().ravel()[:1024]
+        if (some != some.to(kind)).any():
+            continue
+        narrow = values.detach().to(kind)
+        if (values == narrow).all():
+            inner = narrow[(narrow > 0) & (narrow < 1)]
+            if is_type_used(name, len(inner), int((inner.view(bits) & 1).sum())):
+                return narrow
+    return values
+
+
+def as_claim(confidence: Any, doubt: Any, floor: Any, rows: int, *, float32: bool) -> dict[str, Any]:
     if confidence is None and doubt is None:
         raise InvalidPredictions("confidence is missing: give confidence=, or doubt= (1 - confidence).")
     stated = None if confidence is None else as_numbers("confidence", confidence, dimensions=1)
@@ -215,7 +243,13 @@ def as_claim(confidence: Any, doubt: Any, floor: Any, rows: int) -> dict[str, An
                 )
         return {"_confidence": own, "_doubt": exact} if clip is None else clipped(own, clip)
     assert stated is not None
-    return _bare("confidence", stated) if clip is None else clipped(stated.values, clip)
+    if clip is not None:
+        return clipped(stated.values, clip)
+    own = narrowed(stated.values) if float32 else stated.values
+    if own.dtype != stated.values.dtype:
+        kind = str(own.dtype).removeprefix("torch.")
+        stated = replace(stated, values=own, float_type=kind, is_stored_wide=True)
+    return _bare("confidence", stated)
 
 
 def doubt_of_one(column: Numbers) -> float:

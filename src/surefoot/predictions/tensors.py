@@ -35,6 +35,7 @@ from surefoot.predictions.tensor_checks import (
     doubt_of_one,
     first_row,
     kind_of,
+    narrowed,
     of_columns,
     of_second,
     refuse_missing,
@@ -280,6 +281,7 @@ class TensorPredictions:
             _labels=self.labels,
             _log_odds=array(self._log_odds),
             _rounded=array(self._rounded),
+            _is_checked=True,
         )
 
 
@@ -287,7 +289,14 @@ class TensorPredictions:
 
 
 def from_labels(
-    y_true: Any, y_pred: Any, confidence: Any, *, doubt: Any = None, sample_weight: Any = None, floor: Any = None
+    y_true: Any,
+    y_pred: Any,
+    confidence: Any,
+    *,
+    doubt: Any = None,
+    sample_weight: Any = None,
+    floor: Any = None,
+    float32: bool = True,
 ) -> TensorPredictions:
     """As :meth:`Predictions.from_labels`."""
     check_together(y_true=y_true, y_pred=y_pred, confidence=confidence, doubt=doubt, sample_weight=sample_weight)
@@ -297,7 +306,7 @@ def from_labels(
         refuse_mixture(("y_true", kind_of(truth), truth[0].item()), ("y_pred", kind_of(predicted), predicted[0].item()))
     return _made(
         truth == predicted,
-        as_claim(confidence, doubt, floor, len(truth)),
+        as_claim(confidence, doubt, floor, len(truth), float32=float32),
         sample_weight,
         _truth=truth,
         _predicted=predicted,
@@ -305,7 +314,13 @@ def from_labels(
 
 
 def from_correct(
-    correct: Any, confidence: Any, *, doubt: Any = None, sample_weight: Any = None, floor: Any = None
+    correct: Any,
+    confidence: Any,
+    *,
+    doubt: Any = None,
+    sample_weight: Any = None,
+    floor: Any = None,
+    float32: bool = True,
 ) -> TensorPredictions:
     """As :meth:`Predictions.from_correct`."""
     check_together(correct=correct, confidence=confidence, doubt=doubt, sample_weight=sample_weight)
@@ -319,7 +334,7 @@ def from_correct(
             row = first_row(other)
             raise InvalidPredictions(f"correct[{row}] is {outcome[row].item()!r}; it should be true or false, 1 or 0.")
         outcome = outcome.bool()
-    return _made(outcome, as_claim(confidence, doubt, floor, len(outcome)), sample_weight)
+    return _made(outcome, as_claim(confidence, doubt, floor, len(outcome), float32=float32), sample_weight)
 
 
 def from_probabilities(
@@ -327,26 +342,34 @@ def from_probabilities(
     probabilities: Any,
     *,
     labels: Any = None,
+    pos_label: Any = None,
     y_pred: Any = None,
     sample_weight: Any = None,
     floor: Any = None,
+    float32: bool = True,
 ) -> TensorPredictions:
     """As :meth:`Predictions.from_probabilities`."""
     refuse_missing(y_true=y_true, probabilities=probabilities)
     check_together(y_true=y_true, probabilities=probabilities, y_pred=y_pred, sample_weight=sample_weight)
+    stored = str(probabilities.dtype)
+    if float32 and floor is None:
+        probabilities = narrowed(probabilities)
+    is_stored_wide = str(probabilities.dtype) != stored
     if (
         _may_be_zero_and_one(labels)
+        and pos_label is None
         and y_pred is None
         and floor is None
-        and (found := _in_one_pass(y_true, probabilities))
+        and (found := _in_one_pass(y_true, probabilities, is_stored_wide))
     ):
         return _made(**found, sample_weight=sample_weight)
     truth, table = as_labels("y_true", y_true), as_numbers("probabilities", probabilities)
+    table = replace(table, is_stored_wide=is_stored_wide)
     values = table.values
     count = count_classes("probabilities", values, truth)
     if values.ndim == 2:
         check_sums(table)
-    names, truth = with_labels(truth, labels, count)
+    names, truth = with_labels(truth, labels, count, is_second=values.ndim == 1, pos_label=pos_label)
     chosen = chosen_classes(
         y_pred, names, (values > 0.5).long() if values.ndim == 1 else values.argmax(dim=1), len(truth)
     )
@@ -370,7 +393,7 @@ def _may_be_zero_and_one(labels: Any) -> bool:
     return labels is None or (isinstance(labels, list | tuple) and list(map(repr, labels)) == ["0", "1"])
 
 
-def _in_one_pass(y_true: Tensor, p: Tensor) -> dict[str, Any] | None:
+def _in_one_pass(y_true: Tensor, p: Tensor, is_stored_wide: bool) -> dict[str, Any] | None:
     """What a compiled pass over P(second label) makes; None where it does not apply, or found something to refuse."""
     if p.ndim != 1 or y_true.ndim != 1 or len(p) != len(y_true) or not len(p) or not has_kernels(p.device):
         return None
@@ -379,7 +402,7 @@ def _in_one_pass(y_true: Tensor, p: Tensor) -> dict[str, Any] | None:
         return None
     from surefoot.predictions.second_kernel import claimed
 
-    column = Numbers(p.detach(), kind)
+    column = Numbers(p.detach(), kind, is_stored_wide)
     found = claimed(column.values, y_true, near_one(column), _PROGRAMS * multiprocessors(p.device))
     if found.bad:
         return None
@@ -403,6 +426,7 @@ def from_logits(
     logits: Any,
     *,
     labels: Any = None,
+    pos_label: Any = None,
     y_pred: Any = None,
     sample_weight: Any = None,
     floor: Any = None,
@@ -415,8 +439,8 @@ def from_logits(
     truth, table = as_labels("y_true", y_true), as_numbers("logits", logits, fractions=False)
     values = table.values
     count = count_classes("logits", values, truth)
-    names, truth = with_labels(truth, labels, count)
     second_only = values.ndim == 1
+    names, truth = with_labels(truth, labels, count, is_second=second_only, pos_label=pos_label)
     wide = torch.stack([torch.zeros_like(values), values], dim=1) if second_only else values
     chosen = chosen_classes(y_pred, names, wide.argmax(dim=1), len(truth))
     odds = torch.empty(wide.shape, dtype=torch.float64, device=wide.device)
