@@ -8,6 +8,7 @@ from scipy.special import expit
 
 import surefoot as sf
 from surefoot.calibrators import Isotonic, Platt, SafeBins, SafePlatt
+from surefoot.calibrators.choosing import NAMED, calibrate, named
 from surefoot.plots import CalibratorsDisplay
 
 
@@ -93,3 +94,50 @@ def test_bad_requests_are_named(options, said) -> None:
     y, p = overconfident(50)
     with pytest.raises(ValueError, match=said):
         sf.calibrate(y, p, **options)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMED if NAMED[name].is_safe])
+@pytest.mark.parametrize("case", ["random", "low rows all wrong", "all right", "all wrong", "three classes"])
+def test_no_calibrator_with_a_proof_calls_anything_impossible(name: str, case: str) -> None:
+    rng = np.random.default_rng(0)
+    if case == "three classes":
+        probabilities = rng.dirichlet([0.3, 0.3, 0.3], 300)
+        probabilities[:50] = [1.0, 0.0, 0.0]
+        y = rng.integers(0, 3, 300)
+        fresh = np.vstack([probabilities, np.eye(3)])
+    else:
+        probabilities = rng.uniform(0.5, 1, 300)
+        chance = {
+            "low rows all wrong": np.where(probabilities < 0.7, 0.0, probabilities),
+            "all right": 1.0,
+            "all wrong": 0.0,
+        }
+        y = (rng.random(300) < chance.get(case, probabilities)).astype(int)
+        fresh = np.linspace(0, 1, 2001)
+    table = (
+        named(name).fit(probabilities, y, labels=[0, 1, 2] if case == "three classes" else [0, 1]).predict_proba(fresh)
+    )
+    assert (table > 0).all()
+    assert (table < 1).all()
+    assert table.sum(axis=1) == pytest.approx(1.0)
+
+
+def test_the_log_loss_of_what_was_called_impossible_is_infinite() -> None:
+    rng = np.random.default_rng(1)
+    p = np.round(rng.uniform(0, 1, 400))
+    y = np.where(rng.random(400) < 0.9, p, 1 - p).astype(int)
+    found = calibrate(y, p)
+    assert found.trials["raw"].log_loss == np.inf
+    assert np.isfinite(found.trials[found.recommended].log_loss)
+    assert found.trials[found.recommended].saved.value == np.inf
+    assert "inf" in str(found)
+
+
+def test_a_saved_calibrator_keeps_what_its_rows_support(tmp_path) -> None:
+    rng = np.random.default_rng(2)
+    p = rng.uniform(0.5, 1, 200)
+    model = named("venn_abers_pessimistic").fit(p, (rng.random(200) < np.where(p < 0.6, 0, p)).astype(int))
+    model.save(tmp_path / "c.json")
+    again = sf.calibrators.load(tmp_path / "c.json")
+    fresh = np.linspace(0, 1, 101)
+    assert (again.predict_proba(fresh) == model.predict_proba(fresh)).all()

@@ -55,6 +55,34 @@ class Map(ABC):
     def __call__(self, probability: Floats, log_odds: Floats) -> tuple[Floats, Floats]: ...
 
 
+@dataclass(frozen=True)
+class Support:
+    """What a number of rows can support: no probability of 0 or 1.
+
+    A doubt that keeps the mean CSR at 1 or less may be 1, as where all rows of a bin were wrong; that says that a
+    correct prediction is impossible, which no number of rows shows. Its reciprocal is averaged with that of the doubt
+    ``overall``, which keeps the mean CSR too, and so their average does: 1 of ``rows`` + 1 parts.
+    """
+
+    rows: int
+    #: The share of mistakes, with one more added, as if all rows were alike.
+    overall: float
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.rows, int) or self.rows < 1 or not 0 < self.overall < 1:
+            raise ValueError("what rows support is no number of rows and a doubt")
+
+    @property
+    def share(self) -> float:
+        return 1 / (self.rows + 1)
+
+    def bound(self, doubt: Floats, confidence: Floats) -> tuple[Floats, Floats]:
+        """The same doubts and confidences, away from 0 and 1."""
+        # 1 / doubt - 1, the odds of being right, are averaged: so no digits are lost at either end
+        odds = (1 - self.share) * confidence / doubt + self.share * (1 - self.overall) / self.overall
+        return 1 / (1 + odds), odds / (1 + odds)
+
+
 class Calibrator(ABC):
     """Fitted to probabilities and true labels of rows that the model has not seen, it corrects those of others.
 
@@ -69,6 +97,8 @@ class Calibrator(ABC):
     from_logits: bool
     classes_: npt.NDArray[Any]
     maps_: tuple[Any, ...]
+    #: Of those with a proof: what bounds them away from 0 and 1.
+    support_: Support | None = None
 
     @property
     @abstractmethod
@@ -140,7 +170,7 @@ class Calibrator(ABC):
         type(self)(**{**self.get_params(), **parameters})  # refuses what it does not know
         for name, value in parameters.items():
             setattr(self, name, value)
-        for name in ("classes_", "maps_"):
+        for name in ("classes_", "maps_", "support_"):
             # fitted with other parameters, they would mean something else
             self.__dict__.pop(name, None)
         return self
@@ -166,6 +196,7 @@ class Calibrator(ABC):
                 }
                 for own in self.maps_
             ],
+            "support": None if self.support_ is None else asdict(self.support_),
         }
         documents.write(path, "calibrator", SCHEMA, body)
 
@@ -189,9 +220,19 @@ class EventCalibrator(Calibrator):
         if not self.takes_weights:
             asked = [events.equally_weighted(type(self).__name__) for events in asked]
         maps = tuple(self._fitted(events) for events in asked)
-        # both or neither
-        self.classes_, self.maps_ = np.array(rows.labels), maps
+        support = self._support(asked[0]) if self.is_safe else None
+        # all or none
+        self.classes_, self.maps_, self.support_ = np.array(rows.labels), maps, support
         return self
+
+    def _support(self, events: Events) -> Support:
+        rows, errors = len(events.happened), int(events.happened.sum())
+        # where all rows were wrong no doubt below 1 keeps the mean CSR; one row more that is right is then supposed
+        return Support(rows, self._overall(errors, rows) if errors < rows else (rows + 1) / (rows + 2))
+
+    def _overall(self, errors: int, rows: int) -> float:
+        """A doubt for all rows alike that keeps what is guaranteed."""
+        return (errors + 1) / (rows + 1)
 
     def predict_proba(self, probabilities: Any) -> Floats:
         """Corrected probabilities, a column for each of ``classes_``.
@@ -226,6 +267,8 @@ class EventCalibrator(Calibrator):
 
     def _top_label(self, rows: Predictions) -> Floats:
         doubt, confidence = self.maps_[0](*_doubted(rows))
+        if self.support_ is not None:
+            doubt, confidence = self.support_.bound(doubt, confidence)
         assert rows.probabilities is not None
         table = rows.probabilities.astype(np.float64)
         if table.ndim == 1:
@@ -237,6 +280,9 @@ class EventCalibrator(Calibrator):
         even = np.full_like(table, 1 / (table.shape[1] - 1))
         even[at, chosen] = 0
         shares = np.where(others > 0, table / np.where(others > 0, others, 1), even)
+        if self.support_ is not None:
+            # a class that was given nothing is not impossible either
+            shares = (1 - self.support_.share) * shares + self.support_.share * even
         corrected: Floats = shares * doubt[:, None]
         corrected[at, chosen] = confidence
         return corrected
@@ -267,6 +313,8 @@ def _unpacked(body: dict[str, Any]) -> Calibrator:
     if not isinstance(classes, list) or len(set(map(repr, classes))) < 2 or len(maps) != found._map_count(len(classes)):
         raise ValueError("classes and maps do not belong together")
     found.classes_, found.maps_ = np.array(classes), maps
+    support = body.get("support")
+    found.support_ = None if support is None else Support(**support)
     return found
 
 

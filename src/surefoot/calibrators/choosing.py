@@ -42,7 +42,7 @@ class Trial:
     calibrator: Calibrator | None
     predictions: Predictions
     assessment: Assessment
-    #: Mean log-loss of correctness, with confidences kept 1e-8 away from certainty.
+    #: Mean log-loss of correctness: infinite where what was called impossible happened.
     log_loss: float
     #: How much of it is saved against the raw model, row by row: a paired 95% interval.
     saved: Interval
@@ -56,8 +56,8 @@ class Trial:
 
     @property
     def is_risky(self) -> bool:
-        """Whether the held-out mistakes carry too much confidence, by the exact test."""
-        return self.assessment.risk.pvalue_combined < RISKY
+        """Whether the held-out errors are too many for their confidences, by the omnibus test."""
+        return self.assessment.risk.pvalue_omnibus < RISKY
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,7 @@ class Calibration:
                     "saved": [trial.saved.low, trial.saved.value, trial.saved.high],
                     "cw_accuracy": trial.assessment["cw_accuracy"],
                     "csr": trial.assessment.risk.csr,
+                    "pvalue_omnibus": trial.assessment.risk.pvalue_omnibus,
                     "pvalue_combined": trial.assessment.risk.pvalue_combined,
                     "has_proof": trial.is_safe,
                     "is_risky": trial.is_risky,
@@ -98,12 +99,13 @@ class Calibration:
     def __str__(self) -> str:
         lines = [f"{'':24}{'log loss':>10}{'saved, 95%':>20}{'cwA':>8}{'CSR':>9}{'p':>9}  proof"]
         for name, trial in self.trials.items():
-            saved = f"{trial.saved.low:+.4f} to {trial.saved.high:+.4f}"
+            known = math.isfinite(trial.saved.low)
+            saved = f"{trial.saved.low:+.4f} to {trial.saved.high:+.4f}" if known else f"{trial.saved.value:+.4f}"
             risk = trial.assessment.risk
             mark = "yes" if trial.is_safe else ""
             lines.append(
                 f"{name:24}{trial.log_loss:10.4f}{saved:>20}{trial.assessment['cw_accuracy']:8.4f}{risk.csr:9.3g}"
-                f"{risk.pvalue_combined:9.2g}  {mark}{'  risky' if trial.is_risky else ''}"
+                f"{risk.pvalue_omnibus:9.2g}  {mark}{'  risky' if trial.is_risky else ''}"
             )
         for name, trial in self.trials.items():
             lines += _wrapped(f"{name}: {trial.note}") if trial.note else []
@@ -231,17 +233,20 @@ def _recommended(trials: Mapping[str, Trial]) -> str:
     if quiet:
         return min(quiet, key=lambda name: quiet[name].log_loss)
     # all are risky here: the held-out rows are not like those they were fitted to
-    return max(safe, key=lambda name: safe[name].assessment.risk.pvalue_combined)
+    return max(safe, key=lambda name: safe[name].assessment.risk.pvalue_omnibus)
 
 
 def _losses(rows: Predictions) -> Floats:
     """The log-loss of each row's correctness."""
-    doubt = np.clip(rows.doubt, 1e-8, 1 - 1e-8)
-    losses: Floats = -np.where(rows.correct, np.log1p(-doubt), np.log(doubt))
+    with np.errstate(divide="ignore"):
+        losses: Floats = -np.log(np.where(rows.correct, rows.confidence_of(slice(None)), rows.doubt))
     return losses
 
 
 def _saved(raw: Floats, own: Floats) -> Interval:
+    if not (np.isfinite(raw).all() and np.isfinite(own).all()):
+        saved = float(raw.mean()) - float(own.mean())
+        return Interval(saved, math.nan, math.nan, math.nan, 0.95, "something called impossible happened")
     difference = raw - own
     mean, error = float(difference.mean()), float(difference.std()) / math.sqrt(len(difference))
     return Interval(mean, mean - _POINT * error, mean + _POINT * error, error, 0.95, "")

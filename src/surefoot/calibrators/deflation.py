@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from surefoot.arguments import check_share
+from surefoot.binomial import limits
 from surefoot.calibrators.calibrator import SAFE, EventCalibrator, Events, Map, check_steps
 from surefoot.roots import root
 from surefoot.tallies import Floats
@@ -17,6 +18,8 @@ Kind = Literal["safe", "maximum_likelihood", "pac"]
 _KINDS = ("safe", "maximum_likelihood", "pac")
 #: Shortfalls that are tried, from the least to all.
 SHORTFALLS = np.append(0.0, np.geomspace(1e-12, 1.0, 2048))
+#: The share of alpha that is kept for the doubt of all rows alike.
+_KEPT = 0.01
 #: Shares of the largest bet, over which wealth is averaged.
 _BETS = 2.0 ** -np.arange(14)
 
@@ -91,9 +94,15 @@ class Deflation(EventCalibrator):
         lost = (
             most_likely(wrong, count, rows)
             if self.kind == "maximum_likelihood"
-            else surely(wrong, count, rows, self.alpha)
+            else surely(wrong, count, rows, (1 - _KEPT) * self.alpha)
         )
         return Shortfalls(np.zeros(1), np.array([lost]))
+
+    def _overall(self, errors: int, rows: int) -> float:
+        if self.kind != "pac":
+            return super()._overall(errors, rows)
+        # a limit of the share of mistakes that fails with what is left of alpha
+        return float(limits(errors, rows, 1 - 2 * _KEPT * self.alpha)[1])
 
 
 def surprise(wrong: Floats, count: Floats, shortfall: float) -> float:

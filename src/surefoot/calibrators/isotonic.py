@@ -59,7 +59,7 @@ class Isotonic(EventCalibrator):
         if sure:
             warnings.warn(
                 f"isotonic outputs of exactly 0 or 1 rest on {sure:,.0f} of {float(weight.sum()):,.0f} calibration "
-                "rows: claims of certainty that one mistake refutes. SafePlatt or VennAbers make none.",
+                "rows: claims of certainty that one mistake refutes. SafePlatt makes none.",
                 CertaintyWarning,
                 stacklevel=4,
             )

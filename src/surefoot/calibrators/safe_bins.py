@@ -33,7 +33,7 @@ class SafeBins(EventCalibrator):
 
     .. math:: q = \frac{e + 1}{n + 1}
 
-    Of the top label; decisions stay. A bin without rows says that nothing is known: a doubt of 1.
+    Of the top label; decisions stay. A bin without rows says that nothing is known: a doubt of nearly 1.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class SafeBins(EventCalibrator):
 
     @property
     def guarantee(self) -> str:
-        return "On fresh exchangeable rows the mean CSR is at most 1, in every bin."
+        return "On fresh exchangeable rows the mean CSR is at most 1, and at most 1 + 1 / (errors + 1) in every bin."
 
     def _fitted(self, events: Events) -> Cells:
         cell = np.searchsorted(EDGES, -events.log_odds, side="right")
