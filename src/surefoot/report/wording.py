@@ -120,8 +120,12 @@ def errors(a: Assessment) -> str:
 def _times(r: RiskResult) -> str:
     if not math.isfinite(r.oe_ratio):
         return ""
-    said = significant(r.oe_ratio, 2)
-    return f" ({said} times as many, 95% CI {ratio_between(*r.oe_interval)})"
+    return f" ({_factor(r.oe_ratio)} times as many, 95% CI {ratio_between(*r.oe_interval)})"
+
+
+def _factor(ratio: float) -> str:
+    """Two digits; more near 1, where they would say nothing."""
+    return significant(ratio, 3 if 0.9 < ratio < 1.1 else 2)
 
 
 def overstated(r: RiskResult) -> str:
@@ -184,7 +188,8 @@ def _evidence(stated: float, seen: float, over: bool) -> float:
 
 
 def _of_bands(first: Band, last: Band) -> str:
-    return f"{claims(pool([first, last]))} confidence"
+    said = claims(pool([first, last]))
+    return f"{said if said.startswith(('above', 'below')) else f'at {said}'} confidence"
 
 
 def _of_bins(first: Bin, last: Bin) -> str:
@@ -192,7 +197,7 @@ def _of_bins(first: Bin, last: Bin) -> str:
 
 
 def _located(place: Place) -> str:
-    times = f" ({significant(place.seen / place.stated, 2)} times)" if place.seen >= _ENOUGH and place.stated else ""
+    times = f" ({_factor(place.seen / place.stated)} times)" if place.seen >= _ENOUGH and place.stated else ""
     return f"errors {place.words}: {whole(place.seen)} where about {whole(place.stated)} were expected{times}"
 
 

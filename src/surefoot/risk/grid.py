@@ -7,11 +7,14 @@ import math
 import numpy as np
 from scipy.special import expit
 
+from surefoot.binomial import exactly
 from surefoot.risk.rows import Rows, Tail
 
 #: Cells times rows, about; and cells at least and at most.
 _WORK = 1 << 22
 _LEAST, _MOST = 1 << 13, 1 << 14
+#: Rows alike that fire together at most, and chances that do not matter.
+_MOST_FIRED, _NEGLIGIBLE = 400, 1e-40
 #: Standard deviations of what rounding to the grid adds up to, by which s is lowered so that P is not too small.
 _MARGIN = 3.0
 
@@ -22,8 +25,7 @@ def gridded_tail(rows: Rows, s: float, tilt: float, spread: float) -> Tail:
     What rounding leaves out is a sum of many small terms of either sign. Its mean and standard deviation where S is
     about s, under the law tilted there, say how far to move s.
     """
-    total = int(rows.count.sum())
-    cells = int(min(_MOST, max(_LEAST, 2 ** math.ceil(math.log2(_WORK / total)))))
+    cells = int(min(_MOST, max(_LEAST, 2 ** math.ceil(math.log2(_WORK / len(rows.chance))))))
     cell = s / cells
     steps = np.round(rows.weight / cell)
     left = rows.weight - steps * cell
@@ -35,19 +37,29 @@ def gridded_tail(rows: Rows, s: float, tilt: float, spread: float) -> Tail:
     ends = [math.ceil((s - mean - margin) / cell - 1e-9) for margin in (lowered, 0.0)]
     # from the lightest on: the sums so far fill the grid slowly
     order = np.argsort(steps, kind="stable")
-    order = np.repeat(order, rows.count[order].astype(np.intp))
     size = max(ends)
     mass, reach, beyond = np.zeros(size), 1, 0.0
     mass[0] = 1.0
-    for fired, silent, step in zip(
-        rows.chance[order].tolist(), rows.otherwise[order].tolist(), steps[order].astype(np.intp).tolist(), strict=True
-    ):
-        grown = min(size, reach + step)
-        inside = max(0, grown - step)
-        moved = mass[:reach] * fired
-        beyond += float(moved[inside:].sum())
-        mass[:reach] *= silent
-        mass[step:grown] += moved[:inside]
+    for i in order[steps[order] > 0].tolist():
+        step, fired = int(steps[i]), _numbers_fired(float(rows.count[i]), float(rows.chance[i]))
+        before = mass[:reach].copy()
+        mass[:reach] *= fired[0]
+        grown = min(size, reach + step * (len(fired) - 1))
+        for k in range(1, len(fired)):
+            inside = min(reach, max(0, size - k * step))
+            mass[k * step : k * step + inside] += fired[k] * before[:inside]
+            if inside < reach:
+                beyond += fired[k] * float(before[inside:].sum())
         reach = grown
     p, mid = (beyond + float(mass[end:].sum()) for end in ends)
     return Tail(min(1.0, p), min(1.0, mid))
+
+
+def _numbers_fired(rows: float, chance: float) -> list[float]:
+    """The probabilities that none, one, two, ... of rows alike fire, as far as they matter."""
+    if rows == 1:
+        return [1 - chance, chance]
+    k = np.arange(int(rows) + 1 if rows < _MOST_FIRED else _MOST_FIRED)
+    mass = exactly(k, rows, chance)
+    last = int(np.flatnonzero(mass > _NEGLIGIBLE)[-1])
+    return mass[: last + 1].tolist()  # type: ignore[no-any-return]

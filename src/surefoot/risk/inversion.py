@@ -21,7 +21,7 @@ _VALUES = 256
 _FACTORS = 32
 #: Nodes times rows at most, nodes at most, and how far terms must have died down.
 _MOST_WORK = 1 << 22
-_MOST_NODES = 1 << 16
+MOST_NODES = 1 << 16
 _NEGLIGIBLE = 1e-12
 
 #: Distinct weights (that far apart, relative to them), and coin flips' worth of chance, up to which S may sit on a
@@ -32,66 +32,73 @@ _MANY_FLIPS = 1000
 _FEW_CELLS = 8
 #: Nodes in which the echo of a near lattice is looked for.
 _SCANNED = 32
-#: Rows up to which a grid is quicker than an integral of more nodes than these; fewer weights than those are plateaus.
-_GRIDDED, _MOST_TRIED, _MOST_PLATEAUS = 400, 128, 12
+#: Rows, or coin flips' worth of chance and groups, up to which a grid is quicker than an integral of more nodes than
+#: some; fewer weights than those are plateaus.
+_GRIDDED, _FLIPS, _GROUPS = 400, 60, 1100
+_MOST_TRIED, _MOST_PLATEAUS = 128, 12
 
 #: Distinct rows from which those much alike are put together, but for the heaviest.
 _MOST_DISTINCT = 1024
 _APART = 256
 
 
-def inverted_tail(rows: Rows, s: float) -> Tail:
+def inverted_tail(rows: Rows, s: float, nodes: int = MOST_NODES) -> Tail:
     r"""The tail by the inversion integral along the contour Re z = t through the saddlepoint.
 
     .. math:: P(S \ge s) = \frac1\pi \mathrm{Re} \int_0^\infty \frac{e^{K(z) - zs}}{z}\,du, \quad z = t + iu, t > 0
 
     (plus 1 for t < 0), by the trapezoid rule at half steps, which converges geometrically. Rows of one weight are
     counted: then the integral is over one period, with 1 - exp(-z) for z, and exact. A few rows whose characteristic
-    function does not die down are convolved on a grid instead.
+    function does not die down are convolved on a grid instead; of others at most so many ``nodes`` are looked at.
     """
     if float(rows.weight.max()) <= float(rows.weight.min()) * (1 + 1e-12):
         return _counted_tail(rows, s)
     weights = _distinct_weights(rows)
-    few = rows.count.sum() <= _GRIDDED and (weights is None or weights.max() >= _MOST_PLATEAUS)
+    few = _is_few(rows) and (weights is None or weights.max() >= _MOST_PLATEAUS)
     if len(rows.chance) > _MOST_DISTINCT:
         rows = _gathered(rows, weights)
     # rows gathered may add a little less in all: s stays within what they reach
     s = min(s * (1 - SAME), rows.total - float(rows.weight.min()) / 2)
-    t, spread = _saddlepoint(rows, s)
+    tilt, spread = _saddlepoint(rows, s)
+    t = tilt
     # Chernoff's bound on how much lies beyond s, seen from the mean
-    bound = float(_cumulants(rows, t, 0.0, 0.0, 1).real[0]) - t * s
+    bound = _cumulant(rows, t) - t * s
     if t < 0 and bound < math.log(_NEGLIGIBLE):
         return Tail(1.0, 1.0)
     if t < 0 or (t < 1 / spread and bound > -1):
         # not far above the mean, the contour on the left is as good, and heavy rows do no harm there
         t = min(t, -1 / spread)
     step = 2 * math.pi / max(28 / abs(t), 12 * spread)
-    if few and not _dies_down(rows, t, step):
-        return gridded_tail(rows, s, *_saddlepoint(rows, s))
     # cells stand for many rows, for which one waits a little longer
-    most = min(_MOST_NODES, max(2048, (_MOST_WORK if rows.tied else 4 * _MOST_WORK) // len(rows.chance)))
+    most = min(nodes, max(2048, (_MOST_WORK if rows.tied else 4 * _MOST_WORK) // len(rows.chance)))
     least = math.inf if weights is not None and not few else _echo(rows, t) / step
-    nodes, logs = np.empty(0, dtype=np.complex128), np.empty(0, dtype=np.complex128)
-    while len(nodes) < most:
-        size = min(max(_TOGETHER, len(nodes) // 2), most - len(nodes))
-        new = (t + 1j * (np.arange(len(nodes), len(nodes) + size) + 0.5) * step).astype(np.complex128)
+    if few:
+        # a grid is quicker than more nodes
+        most = _MOST_TRIED if least <= _MOST_TRIED else 0
+    at, logs = np.empty(0, dtype=np.complex128), np.empty(0, dtype=np.complex128)
+    while len(at) < most:
+        size = min(max(2 * _TOGETHER, len(at) // 2), most - len(at))
+        new = (t + 1j * (np.arange(len(at), len(at) + size) + 0.5) * step).astype(np.complex128)
         logs = np.concatenate([logs, _cumulants(rows, t, new[0].imag, step, size)])
-        nodes = np.concatenate([nodes, new])
-        if len(nodes) > least and logs.real[-size:].max() < logs.real[0] + math.log(_NEGLIGIBLE):
-            p = _integral(nodes, logs, s, step, nodes)
+        at = np.concatenate([at, new])
+        last = max(_TOGETHER, size // 2)
+        if len(at) > least and logs.real[-last:].max() < logs.real[0] + math.log(_NEGLIGIBLE):
+            p = _integral(at, logs, s, step, at)
             return Tail(p, p)
+    if few:
+        return gridded_tail(rows, s, tilt, spread)
     # it does not die down: S gets a little normal noise, so narrow that the nodes reach its end, and s that much less
-    noise = 5.3 / (len(nodes) * step)
-    logs = logs + noise**2 * nodes**2 / 2
-    mid = _integral(nodes, logs, s, step, nodes)
-    return Tail(max(mid, _integral(nodes, logs, s - 3.5 * noise, step, nodes)), mid)
+    noise = 5.3 / (len(at) * step)
+    logs = logs + noise**2 * at**2 / 2
+    mid = _integral(at, logs, s, step, at)
+    return Tail(max(mid, _integral(at, logs, s - 3.5 * noise, step, at)), mid)
 
 
-def _dies_down(rows: Rows, t: float, step: float) -> bool:
-    """Whether the characteristic function has died down after a few nodes, and stays so."""
-    end = _cumulants(rows, t, _MOST_TRIED * step, step, _TOGETHER).real.max()
-    start = float(_cumulants(rows, t, 0.0, 0.0, 1).real[0])
-    return bool(end < start + math.log(_NEGLIGIBLE)) and _echo(rows, t) == 0
+def _is_few(rows: Rows) -> bool:
+    """Whether a grid takes them."""
+    if rows.count.sum() <= _GRIDDED:
+        return True
+    return len(rows.chance) <= _GROUPS and float((rows.count * rows.chance * rows.otherwise).sum()) <= _FLIPS
 
 
 def _counted_tail(rows: Rows, s: float) -> Tail:
@@ -147,7 +154,7 @@ def _echo(rows: Rows, t: float) -> float:
     middle = np.searchsorted(np.cumsum(flips[order]), flips.sum() / 2)
     echo = 2 * math.pi / float(rows.weight[order[middle]])
     sizes = _cumulants(rows, t, 0.75 * echo, 0.5 * echo / _SCANNED, _SCANNED).real
-    least = float(_cumulants(rows, t, 0.0, 0.0, 1).real[0]) + math.log(_NEGLIGIBLE)
+    least = _cumulant(rows, t) + math.log(_NEGLIGIBLE)
     if sizes.max() <= least:
         return 0.0
     return math.inf if few else 1.25 * echo
@@ -212,6 +219,12 @@ def _cumulants(rows: Rows, t: float, first: float, step: float, size: int) -> Co
     return total
 
 
+def _cumulant(rows: Rows, t: float) -> float:
+    """K(t) on the real axis."""
+    tilted = _log_odds(rows) + t * rows.weight
+    return float((rows.count * (np.log(rows.otherwise) + np.logaddexp(0.0, tilted))).sum())
+
+
 def _turned(size: Floats, angle: Floats, nodes: int) -> Complex:
     """Numbers of this size turned by 0, 1, 2, ... times an angle: each half of them from the other."""
     turned = np.empty((nodes, len(size)), dtype=np.complex128)
@@ -226,8 +239,7 @@ def _turned(size: Floats, angle: Floats, nodes: int) -> Complex:
 def _add_single(total: Complex, values: Complex, count: Floats) -> None:
     """One logarithm for the product of many factors, not one for each."""
     with np.errstate(divide="ignore"):
-        for start in range(0, values.shape[1], _FACTORS):
-            total += np.log(np.multiply.reduce(values[:, start : start + _FACTORS], axis=1))
+        total += np.log(np.multiply.reduceat(values, np.arange(0, values.shape[1], _FACTORS), axis=1)).sum(axis=1)
 
 
 def _add_counted(total: Complex, values: Complex, count: Floats) -> None:

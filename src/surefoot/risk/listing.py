@@ -9,6 +9,14 @@ from surefoot.tallies import Floats
 
 #: How long a list may be.
 LONGEST = 8192
+#: Different weights whose sums no two lists hold: 2 ** 14 in each.
+_HOPELESS = 28
+
+
+def too_many(rows: Rows, s: float) -> bool:
+    """Whether lists will surely be too long: so many different weights may all fire below s."""
+    lightest = np.unique(rows.weight)[:_HOPELESS]
+    return len(lightest) == _HOPELESS and float(lightest.sum()) <= s
 
 
 def listed_tail(rows: Rows, s: float) -> Tail | None:

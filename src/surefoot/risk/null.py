@@ -18,8 +18,8 @@ import math
 import numpy as np
 
 from surefoot.binomial import at_most, exactly, more_than
-from surefoot.risk.inversion import inverted_tail
-from surefoot.risk.listing import listed_tail
+from surefoot.risk.inversion import MOST_NODES, inverted_tail
+from surefoot.risk.listing import listed_tail, too_many
 from surefoot.risk.rows import SAME, Rows, Tail
 
 #: Rows up to which listing their sums is tried.
@@ -33,8 +33,8 @@ _NEGLIGIBLE = 1e-5
 _DEEPEST = 3
 
 
-def upper_tail(rows: Rows, s: float, depth: int = 0) -> Tail:
-    """The chance that what fires adds up to s or more."""
+def upper_tail(rows: Rows, s: float, depth: int = 0, nodes: int = MOST_NODES) -> Tail:
+    """The chance that what fires adds up to s or more; fewer ``nodes`` make it quicker, and a little too large."""
     surely = rows.otherwise == 0
     whole = s
     s -= float((rows.count * rows.weight)[surely].sum())
@@ -46,7 +46,7 @@ def upper_tail(rows: Rows, s: float, depth: int = 0) -> Tail:
     alone, exactly = rows.weight >= threshold, np.abs(rows.weight - s) <= SAME * s
     log_none = _log_none(rows[alone])
     light = rows[~alone]
-    tail = _light_tail(light, s, depth)
+    tail = _light_tail(light, s, depth, nodes)
     # 1 - none * (1 - tail), without losing a small tail
     p = _within(-math.expm1(log_none) + math.exp(log_none) * tail.p)
     # of the rows that reach s alone, those that just do count half if nothing else fires
@@ -56,7 +56,7 @@ def upper_tail(rows: Rows, s: float, depth: int = 0) -> Tail:
     return Tail(p, _within(p - math.exp(log_none) * (tail.p - tail.mid) - silence * odds / 2))
 
 
-def _light_tail(rows: Rows, s: float, depth: int) -> Tail:
+def _light_tail(rows: Rows, s: float, depth: int, nodes: int) -> Tail:
     """The tail of rows none of which reaches s alone."""
     threshold = s * (1 - SAME)
     if not len(rows.chance) or rows.total < threshold:
@@ -68,11 +68,11 @@ def _light_tail(rows: Rows, s: float, depth: int) -> Tail:
     unit = 2.0 ** math.frexp(float(rows.weight.max()))[1]
     rows = Rows(rows.chance, rows.otherwise, rows.weight / unit, rows.count, rows.tied)
     s /= unit
-    listed = listed_tail(rows, s) if rows.count.sum() <= LISTED else None
+    listed = listed_tail(rows, s) if rows.count.sum() <= LISTED and not too_many(rows, s) else None
     if listed is not None:
         return listed
     plateau = _rare_plateau(rows) if depth < _DEEPEST else None
-    return inverted_tail(rows, s) if plateau is None else _by_plateau(rows, plateau, s, depth + 1)
+    return inverted_tail(rows, s, nodes) if plateau is None else _by_plateau(rows, plateau, s, depth + 1, nodes)
 
 
 def _within(p: float) -> float:
@@ -104,7 +104,7 @@ def _rare_plateau(rows: Rows) -> int | None:
     return int(order[candidates[-1]]) if len(candidates) else None
 
 
-def _by_plateau(rows: Rows, plateau: int, s: float, depth: int) -> Tail:
+def _by_plateau(rows: Rows, plateau: int, s: float, depth: int, nodes: int) -> Tail:
     """The tail by how many rows of a plateau fire: it and the others live on scales that no grid holds together."""
     others = rows[np.arange(len(rows.chance)) != plateau]
     count, chance, weight = rows.count[plateau], rows.chance[plateau], float(rows.weight[plateau])
@@ -114,7 +114,7 @@ def _by_plateau(rows: Rows, plateau: int, s: float, depth: int) -> Tail:
         mid -= float(exactly(enough, count, chance)) * math.exp(_log_none(others)) / 2
     # the fewer fire, the more the others have to reach: until what is left cannot matter
     for fired in range(enough - 1, -1, -1):
-        tail, mass = upper_tail(others, s - fired * weight, depth), float(exactly(fired, count, chance))
+        tail, mass = upper_tail(others, s - fired * weight, depth, nodes), float(exactly(fired, count, chance))
         p, mid = p + mass * tail.p, mid + mass * tail.mid
         if tail.p * float(at_most(fired - 1, count, chance)) <= _NEGLIGIBLE * p:
             break

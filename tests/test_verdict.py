@@ -1,0 +1,163 @@
+"""The verdict: its words, its degrees, and that nothing beside it ever contradicts it."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from reference_sets import reference_sets
+from scipy.stats import binom
+
+import surefoot as sf
+from surefoot.bins import bands, near_certainty, reliability
+from surefoot.report import wording
+from surefoot.report.html import report
+from surefoot.risk.counts import counts_of
+from surefoot.risk.test import both_sides
+from surefoot.synthetic import PROFILES
+from surefoot.tallying import tally
+from surefoot.verdict import judge
+
+SHOWN = (Path(__file__).parent / "data" / "verdicts.txt").read_text()
+FOUND = ("overconfident", "underconfident", "mixed")
+
+
+@pytest.fixture(scope="module")
+def assessed() -> dict[str, sf.Assessment]:
+    return {name: sf.assess(p, metrics=()) for name, p in reference_sets().items()}
+
+
+def test_verdict_degree_and_sentences_of_the_reference_sets(assessed) -> None:
+    told = [
+        "\n".join([f"# {name}", wording.headline(a), wording.advice(a), *wording.sentences(a)])
+        for name, a in assessed.items()
+    ]
+    assert "\n\n".join(told) + "\n" == SHOWN
+
+
+def test_the_reference_sets_have_every_word_and_degree(assessed) -> None:
+    assert {a.verdict for a in assessed.values()} == {*FOUND, "no evidence against calibration", "inconclusive"}
+    assert {a.degree for a in assessed.values()} == {"slightly", "clearly", "strongly", None}
+
+
+def test_text_report_card_and_json_say_the_same(assessed) -> None:
+    for a in assessed.values():
+        head = wording.headline(a)
+        assert head.upper() in str(a)
+        assert a.to_dict()["headline"] == head
+        assert a.to_dict()["verdict"] == a.verdict
+        assert head in a._repr_html_()
+        page = report(a)
+        assert head in page
+        assert "t most this much" not in page + str(a)
+
+
+def generated(rng):
+    """A data set of any kind: profile, size, and a way of being wrong in part of the range, or none."""
+    doubt = np.clip(PROFILES[rng.choice(list(PROFILES))].draw(int(rng.choice([30, 100, 400, 1500])), rng)[1], 1e-9, 1)
+    if rng.random() < 0.3:
+        doubt = np.clip(np.round(doubt, 1), 0.05, 0.95)
+    low, high = np.sort(rng.random(2))
+    part = (doubt >= np.quantile(doubt, low)) & (doubt <= np.quantile(doubt, high))
+    change = rng.choice([0.0, 0.0, 0.05, 0.1, -0.1, 0.2])
+    factor = rng.choice([1.0, 1.0, 3.0, 0.3])
+    chance = np.where(part, np.clip(doubt * factor + change, 0, 1), doubt)
+    return sf.Predictions.from_correct(rng.random(len(doubt)) >= chance, doubt=doubt)
+
+
+def contradictions(p: sf.Predictions, level: float = 0.05) -> tuple[str, list[str]]:
+    """The verdict, and what stands beside it and speaks against calibration beyond doubt."""
+    t = tally(p)
+    over, under = both_sides(t)
+    bins = reliability(t)
+    verdict = judge(over, under, counts_of(t), bands(t), bins, level=level, margin=0.02).verdict
+    found = []
+    if max(over.e_value, under.e_value) >= 20 / level:
+        found.append("e-value")
+    # the count of all errors beyond its exact limits, by a convolution of its own
+    mass = np.zeros(len(p) + 1)
+    mass[0] = 1
+    for q in p.doubt.tolist():
+        mass[1:] = mass[1:] * (1 - q) + mass[:-1] * q
+        mass[0] *= 1 - q
+    errors = int(p.wrong.sum())
+    if min(mass[errors:].sum(), mass[: errors + 1].sum()) <= level / 20:
+        found.append("errors")
+    for name, groups in (("diagram", bins), ("near certainty", near_certainty(t)), ("bands", bands(t))):
+        for one in groups:
+            share = min(one.doubt, 1.0)
+            tails = binom.sf(one.seen - 1, one.rows, share), binom.cdf(one.seen, one.rows, share)
+            if min(tails) * len(groups) <= level / 20:
+                found.append(f"{name} {one}")
+    return verdict, found
+
+
+def test_no_all_clear_stands_beside_evidence_to_the_contrary() -> None:
+    rng = np.random.default_rng(15)
+    evidence = 0
+    for _ in range(400):
+        p = generated(rng)
+        verdict, against = contradictions(p)
+        if against:
+            evidence += 1
+            assert verdict in FOUND, (against, p)
+    assert evidence > 100
+
+
+def test_slices_follow_the_same_rules() -> None:
+    rng = np.random.default_rng(3)
+    doubt = rng.uniform(0.05, 0.5, 4000)
+    group = np.repeat(["good", "bad", "meek", "few"], [1990, 1000, 1000, 10])
+    chance = np.where(group == "bad", doubt + 0.12, np.where(group == "meek", doubt / 3, doubt))
+    a = sf.assess(sf.Predictions.from_correct(rng.random(4000) >= chance, doubt=doubt), by=group, margin=0.03)
+    found = {part.value: (part.verdict, part.degree) for part in a.slices}
+    assert found["bad"] == ("overconfident", "strongly")
+    assert found["meek"] == ("underconfident", "strongly")
+    assert found["good"] == ("no evidence against calibration", None)
+    assert found["few"] == ("inconclusive", None)
+    assert "1 of 4 overconfident, 1 underconfident, 1 inconclusive" in str(a)
+    document = a.to_dict()["slices"]
+    assert [part["degree"] for part in document] == [part.degree for part in a.slices]
+
+
+def test_low_confidences_that_are_right_more_often_are_not_overconfident() -> None:
+    rng = np.random.default_rng(4)
+    # 10% to 20% stated, twice as often right: too extreme, and not too high
+    doubt = rng.uniform(0.8, 0.9, 1500)
+    a = sf.assess(sf.Predictions.from_correct(rng.random(1500) >= 1 - 2 * (1 - doubt), doubt=doubt), metrics=())
+    assert a.verdict == "underconfident"
+    extremeness = next(one for one in a.risk.directions if one.name == "extremeness")
+    assert extremeness.pvalue < 1e-6  # against overconfidence, by which alone it would have been called so
+
+
+def test_margin_and_level_move_the_verdict() -> None:
+    rng = np.random.default_rng(5)
+    doubt = rng.uniform(0.05, 0.5, 3000)
+    p = sf.Predictions.from_correct(rng.random(3000) >= doubt, doubt=doubt)
+    high = sf.assess(p, metrics=()).risk.overstatement_interval[1]
+    assert sf.assess(p, margin=high + 1e-6, metrics=()).verdict == "no evidence against calibration"
+    assert sf.assess(p, margin=high - 1e-6, metrics=()).verdict == "inconclusive"
+    smallest = min(sf.assess(p).risk.pvalue_omnibus, sf.assess(p).underconfidence.pvalue_omnibus)
+    assert sf.assess(p, level=min(0.99, 2.01 * smallest), metrics=()).verdict in FOUND
+    with pytest.raises(ValueError, match="margin is"):
+        sf.assess(p, margin=0)
+
+
+@pytest.mark.parametrize(
+    ("truth", "predicted", "told"),
+    [
+        ([0, 1] * 100, [1, 0] * 90 + [0, 1] * 10, "is below chance (50.0%): are labels or columns swapped?"),
+        ([0] * 180 + [1] * 20, [0] * 120 + [1] * 80, "is far below the commonest class's share (90.0%)"),
+        ([0, 1] * 100, [0, 1] * 60 + [1, 0] * 40, None),
+    ],
+)
+def test_accuracy_below_chance_is_said(truth, predicted, told) -> None:
+    notes = " ".join(wording.notes(sf.assess(sf.Predictions.from_labels(truth, predicted, [0.8] * 200))))
+    assert (told in notes) if told else ("swapped" not in notes)
+
+
+def test_a_headline_factor_rests_on_ten_errors(assessed) -> None:
+    page = report(assessed["four errors above 99.99%, as many as expected in all"])
+    assert "Reliability near certainty" in page
+    assert "4 where about 0.33 were expected" in page
+    page = report(assessed["errors eight times too many near certainty"])
+    assert "(×" in page
