@@ -17,9 +17,11 @@ import numpy as np
 from scipy.stats import norm
 
 import surefoot as sf
+from surefoot.risk.effects import effects_of
 from surefoot.risk.evalues import MIXTURE, factors
 from surefoot.risk.null import upper_tail
 from surefoot.risk.rows import Rows
+from surefoot.risk.test import both_sides, tally_of
 from surefoot.synthetic import PROFILES
 
 LEVELS = (0.05, 0.01)
@@ -38,6 +40,26 @@ TRUTHS = {
     "1-sqrt(1-c)": np.sqrt,
     "0.95c": lambda q: 1 - 0.95 * (1 - q),
     "0.8c": lambda q: 1 - 0.8 * (1 - q),
+}
+
+
+def tempered(temperature: float):
+    """How often rows of doubt q are wrong if log-odds are that many times too large."""
+    return lambda q: 1 / (1 + np.exp((np.log1p(-q) - np.log(q)) / temperature))
+
+
+#: Ten ways of being overconfident, by which the verdict is judged.
+OVERCONFIDENT = {
+    "temperature 1.15": tempered(1.15),
+    "temperature 1.3": tempered(1.3),
+    "temperature 2": tempered(2.0),
+    "8 points too high, 0.5 to 0.8": lambda q: np.where((q >= 0.2) & (q <= 0.5), q + 0.08, q),
+    "8 points too high below 0.6": lambda q: np.where(q > 0.4, np.minimum(q + 0.08, 1), q),
+    "0.95 c": TRUTHS["0.95c"],
+    "0.9 c": TRUTHS["0.9c"],
+    "5% wrong above 0.99": lambda q: np.where(q < 0.01, np.maximum(q, 0.05), q),
+    "20% of 1 - sqrt(1 - c)": TRUTHS["20% of 1-sqrt(1-c)"],
+    "1.5 times the errors above 0.9": TRUTHS["c>.9: err x1.5"],
 }
 
 #: Figures of the prototypes: power at N = 500 of CSR and of the mixture as a statistic; median rows until the e-process
@@ -108,6 +130,83 @@ def false_alarms(cell: tuple[str, int], draws: int) -> dict:
             )
             shares[side, level] = exact.mean(), either.mean(), ((plain - size) / spread >= norm.isf(level)).mean()
     return shares
+
+
+def rounded(size: int, rng: np.random.Generator) -> np.ndarray:
+    """Doubts like those a language model states: in round numbers, 1.0 among them."""
+    return 1 - rng.choice([0.6, 0.7, 0.8, 0.9, 0.95, 1.0], size, p=[0.05, 0.1, 0.2, 0.3, 0.25, 0.1])
+
+
+def two_valued(size: int, rng: np.random.Generator) -> np.ndarray:
+    return rng.choice([0.02, 0.3], size)
+
+
+OTHERS = {"language model, round numbers": rounded, "two confidences": two_valued}
+
+
+def verdict_alarms(cell: tuple[str, int], sets: int) -> tuple[float, float]:
+    """How often calibrated models are called overconfident, and anything, at 5%."""
+    name, size = cell
+    rng = np.random.default_rng([31, [*PROFILES, *OTHERS].index(name), size])
+    over = either = 0
+    for _ in range(sets):
+        q = OTHERS[name](size, rng) if name in OTHERS else drawn(name, size, rng)
+        one, other = sides(q, q, rng)
+        over += one.pvalue_omnibus <= 0.025
+        either += min(one.pvalue_omnibus, other.pvalue_omnibus) <= 0.025
+    return over / sets, either / sets
+
+
+def sides(q: np.ndarray, rate: np.ndarray, rng) -> tuple:
+    return both_sides(tally_of(sf.Predictions.from_correct(rng.random(len(q)) >= rate, doubt=q)))
+
+
+def verdict_power(cell: tuple[str, str], sets: int) -> tuple[float, float] | None:
+    """How often overconfidence is found at 2.5%, by the omnibus test and by pvalue_combined; None if nobody could."""
+    truth, profile = cell
+    rng = np.random.default_rng([32, list(OVERCONFIDENT).index(truth), list(PROFILES).index(profile)])
+    many = drawn(profile, 100_000, rng)
+    if 500 * np.abs(OVERCONFIDENT[truth](many) - many).mean() <= 1:
+        return None
+    found = np.zeros(2)
+    for _ in range(sets):
+        q = drawn(profile, 500, rng)
+        one = sf.risk_test(sf.Predictions.from_correct(rng.random(500) >= OVERCONFIDENT[truth](q), doubt=q))
+        found += one.pvalue_omnibus <= 0.025, one.pvalue_combined <= 0.025
+    return tuple(found / sets)
+
+
+def hidden_middle(cell: tuple[int, float], sets: int) -> tuple[float, float]:
+    """Near-certain rows beside a middle that is too confident: how often it is found where the count's z is above 4."""
+    size, excess = cell
+    rng = np.random.default_rng([33, size, round(100 * excess)])
+    found = []
+    for _ in range(sets):
+        low = rng.choice([0.3, 0.5, 0.7])
+        sure = np.exp(rng.uniform(math.log(1e-7), math.log(0.1), size * 2 // 5))
+        q = np.append(sure, 1 - rng.uniform(low, low + 0.2, size - len(sure)))
+        wrong = rng.random(size) < np.where(np.arange(size) < len(sure), q, q + excess)
+        z = (wrong.sum() - q.sum()) / math.sqrt((q * (1 - q)).sum())
+        if z > 4:
+            r = sf.risk_test(sf.Predictions.from_correct(~wrong, doubt=q))
+            found.append((r.pvalue_omnibus <= 0.025, r.pvalue_combined <= 0.025))
+    return tuple(np.mean(found, axis=0)) if found else (math.nan, math.nan)
+
+
+def size_coverage(cell: tuple[float, int], sets: int) -> tuple[float, float]:
+    """Share of 95% intervals of O/E and of overstatement that hold the truth, of models twice as often wrong as said."""
+    accuracy, size = cell
+    rng = np.random.default_rng([34, round(1e4 * accuracy), size])
+    hits = np.zeros(2)
+    for _ in range(sets):
+        rate = np.clip(rng.beta(20 * (1 - accuracy), 20 * accuracy, size), 1e-9, 1)
+        q = rate / 2
+        e = effects_of(tally_of(sf.Predictions.from_correct(rng.random(size) >= rate, doubt=q)))
+        hits += (
+            e.oe_interval[0] <= rate.sum() / q.sum() <= e.oe_interval[1],
+            e.overstatement_interval[0] <= (rate - q).mean() <= e.overstatement_interval[1],
+        )
+    return tuple(hits / sets)
 
 
 def power(cell: tuple[str, str], draws: int, rng_seed: int = 11) -> tuple[float, float, float]:
@@ -248,11 +347,67 @@ def main() -> None:
         covered = dict(
             zip(interval_cells, pool.map(partial(coverage, samples=draws // 20), interval_cells), strict=True)
         )
+        sets = draws // 40
+        called_cells = [(name, size) for size in sorted(SIZES, reverse=True) for name in (*PROFILES, *OTHERS)]
+        called = dict(zip(called_cells, pool.map(partial(verdict_alarms, sets=sets), called_cells), strict=True))
+        over_cells = [(truth, profile) for truth in OVERCONFIDENT for profile in PROFILES]
+        overs = dict(zip(over_cells, pool.map(partial(verdict_power, sets=sets // 2), over_cells), strict=True))
+        middle_cells = [(size, excess) for size in (600, 2500, 20_000) for excess in (0.05, 0.1)]
+        middles = dict(zip(middle_cells, pool.map(partial(hidden_middle, sets=sets), middle_cells), strict=True))
+        size_cells = [(a, size) for a in (0.6, 0.9, 0.99, 0.995, 0.999) for size in SIZES]
+        sizes = dict(zip(size_cells, pool.map(partial(size_coverage, sets=2 * sets), size_cells), strict=True))
     text = report(alarm_cells, draws, powers, calibrated, streams, stops, delays, covered)
+    text = text.replace(
+        "## False alarms\n", verdict_report(sets, called, overs, middles, sizes) + "\n## False alarms\n", 1
+    )
     if fast:
         print(text)
     else:
         (Path(__file__).parent / "VALIDITY.md").write_text(text, encoding="utf-8")
+
+
+def verdict_report(sets, called, overs, middles, sizes) -> str:
+    """The verdict: false alarms, power, what must not be missed, and the intervals of its sizes."""
+    error = math.sqrt(0.05 * 0.95 / sets)
+    worst = max(either for _, either in called.values())
+    alarm_rows = [
+        [
+            PROFILES[name].title if name in PROFILES else name,
+            *(f"{called[name, size][0]:.1%} / {called[name, size][1]:.1%}" for size in SIZES),
+        ]
+        for name in (*PROFILES, *OTHERS)
+    ]
+    known = {cell: found for cell, found in overs.items() if found is not None}
+    power_rows, means = [], []
+    for truth in OVERCONFIDENT:
+        cells = [found for (t, _), found in known.items() if t == truth]
+        means.append(np.mean(cells, axis=0))
+        power_rows.append([truth, f"{len(cells)}", f"{means[-1][0]:.2f}", f"{means[-1][1]:.2f}"])
+    mean, before = np.mean(means, axis=0)
+    every = np.mean(list(known.values()), axis=0)
+    power_rows.append(["mean", "", f"{mean:.3f}", f"{before:.3f}"])
+    lost = max(b - a for a, b in means)
+    least = min(min(pair) for pair in sizes.values())
+    return f"""## The verdict
+
+The verdict is by `pvalue_omnibus`, each side at 2.5%.
+
+Calibrated models, {sets} data sets a cell, by size: called overconfident / called anything. A standard error of 5% is {error:.1%}; the largest share is {worst:.1%}, {(worst - 0.05) / error:.1f} standard errors above 5%.
+
+{table(["profile", *(f"{size:,} rows" for size in SIZES)], alarm_rows)}
+
+Overconfident models, 500 rows, {sets // 2} data sets a cell, over the profiles on which the alternative adds more than one error: share found by the omnibus test, and by `pvalue_combined`, which decided before. The mean over alternatives is {mean:.3f} (before {before:.3f}), over cells {every[0]:.3f} ({every[1]:.3f}); no alternative loses more than {max(lost, 0):.3f}.
+
+{table(["alternative", "profiles", "omnibus", "combined"], power_rows)}
+
+Near-certain rows (two in five, doubt 1e-7 to 0.1) that are calibrated, beside others 20 points wide that are too confident: share found where the count of errors is more than 4 standard deviations above the expected.
+
+{table(["rows", "points too high", "omnibus", "combined"], [[f"{n:,}", f"{100 * x:.0f}", f"{a:.2f}", f"{b:.2f}"] for (n, x), (a, b) in middles.items()])}
+
+95% intervals of O/E and of overstatement, {2 * sets} data sets a cell, models that are wrong twice as often as they say; the least share is {least:.1%}:
+
+{table(["accuracy", *(f"{size:,} rows" for size in SIZES)], [[f"{a}", *(f"{sizes[a, size][0]:.1%} / {sizes[a, size][1]:.1%}" for size in SIZES)] for a in (0.6, 0.9, 0.99, 0.995, 0.999)])}
+"""
 
 
 def report(alarm_cells, draws, powers, calibrated, streams, stops, delays, covered) -> str:

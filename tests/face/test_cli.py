@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
@@ -390,3 +391,58 @@ def test_weighted_rows_are_told_by_weight(tmp_path: Path, capfd: pytest.CaptureF
     assert "By weight, its confidences imply 16.1% errors; 19.4% were made" in told
     assert "add up to 310" in told
     assert "CSR is infinite" not in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("command", "status"), [(["assess", "--fail-on", "risky"], 1), (["assess"], 0), (["monitor"], 0)]
+)
+def test_a_reader_that_leaves_changes_neither_status_nor_files(command, status, risky: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    keep = ["--state", str(out)] if command[0] == "monitor" else ["--html", str(out)]
+    arguments = [command[0], str(risky), *command[1:], *keep]
+    code = "import sys; from surefoot.cli import run; sys.exit(run(sys.argv[1:]))"
+    running = subprocess.Popen([sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, text=True)
+    running.stdout.close()
+    assert running.wait(timeout=120) == status
+    assert out.stat().st_size > 100
+
+
+def test_the_positive_label_is_asked_for(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "mail.csv"
+    path.write_text("truth,prob\n" + "spam,0.9\nham,0.2\nspam,0.8\nham,0.1\n" * 30)
+    assert run(["assess", str(path)]) == 3
+    error = capfd.readouterr().err
+    assert "'ham' or 'spam'" in error
+    assert "--positive" in error
+    assert run(["assess", str(path), "--positive", "spam", "--fail-on", "accuracy<1"]) == 0
+    assert "probability of spam: prob" in out(capfd)
+    assert run(["assess", str(path), "--positive", "eggs"]) == 3
+    numbers = tmp_path / "numbers.csv"
+    numbers.write_text("truth,prob\n" + "2,0.9\n1,0.2\n" * 30)
+    assert run(["assess", str(numbers), "--positive", "2", "--fail-on", "accuracy<1"]) == 0
+
+
+def test_float32_numbers_saved_as_float64(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    rng = np.random.default_rng(0)
+    confidence = (1 / (1 + np.exp(-rng.normal(10, 8, 3000).clip(0)))).astype(np.float32).astype(np.float64)
+    correct = rng.random(3000) < confidence
+    correct[np.argmax(confidence == 1)] = False
+    table = pa.table({"correct": correct, "confidence": confidence})
+    pq.write_table(table, tmp_path / "a.parquet")
+    pacsv.write_csv(table, tmp_path / "a.csv")
+    for name in ("a.parquet", "a.csv"):
+        assert run(["assess", str(tmp_path / name), "--fail-on", "certain_wrong>0"]) == 0
+        captured = capfd.readouterr()
+        assert "float32 numbers stored as float64" in captured.err
+        assert "are 1.0 by rounding" in captured.out
+    assert run(["assess", str(tmp_path / "a.parquet"), "--as-float64", "--fail-on", "certain_wrong>0"]) == 1
+    assert "1 row with confidence 1 was wrong" in out(capfd)
+
+
+def test_a_margin_makes_it_inconclusive(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "few.csv"
+    path.write_text("correct,confidence\n" + "1,0.8\n1,0.8\n1,0.8\n1,0.8\n0,0.8\n" * 8)
+    assert run(["assess", str(path), "--fail-on", "inconclusive"]) == 1
+    assert "failed: inconclusive" in out(capfd)
+    assert run(["assess", str(path), "--fail-on", "inconclusive", "--margin", "0.2"]) == 0
+    assert run(["assess", str(path), "--margin", "2"]) == 2

@@ -173,3 +173,29 @@ def test_a_count_of_errors_is_poisson_binomial(n: int) -> None:
             # cells of 1.6% stand for rows where there are many
             assert tail.p == pytest.approx(expected, rel=1e-9 if n < 1000 else 2e-3)
             assert tail.mid == pytest.approx(expected - mass[k] / 2, rel=1e-6 if n < 1000 else 2e-3)
+
+
+def test_many_rows_alike_on_a_grid() -> None:
+    """Rows that all but surely fire, and rows that seldom do: against a convolution one row at a time."""
+    from surefoot.risk.grid import gridded_tail
+    from surefoot.risk.inversion import _saddlepoint
+
+    weights = np.array([3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47], dtype=float)
+    rng = np.random.default_rng(8)
+    for _ in range(10):
+        chance = np.where(np.arange(14) % 3 == 0, 0.999, rng.uniform(0.001, 0.05, 14))
+        count = rng.integers(1, 60, 14).astype(float)
+        law = rows(chance, weights, count)
+        mean = float((count * chance * weights).sum())
+        spread = math.sqrt(float((count * chance * (1 - chance) * weights**2).sum()))
+        for z in (-2, 0, 2, 5):
+            s = round(mean + z * spread)
+            mass, beyond = np.zeros(s), 0.0
+            mass[0] = 1
+            for q, w, n in zip(chance, weights.astype(int), count.astype(int), strict=True):
+                for _ in range(n):
+                    beyond += q * mass[max(s - w, 0) :].sum()
+                    mass[w:] = mass[w:] * (1 - q) + q * mass[:-w]
+                    mass[:w] *= 1 - q
+            p = gridded_tail(law, s, *_saddlepoint(law, s)).p
+            assert 0.999 * beyond <= p <= 1.1 * beyond

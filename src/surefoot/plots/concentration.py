@@ -25,7 +25,7 @@ class ConcentrationDisplay(Display):
         found = None if counts is None or is_weighted else concentration(counts, assessment.risk.csr)
         if found is None:
             raise InvalidPredictions(
-                "no mistake was made, CSR is infinite, or weights are unequal: there is nothing to share out."
+                "no error was made, CSR is infinite, or weights are unequal: there is nothing to share out."
             )
         return cls(found)
 
@@ -34,7 +34,7 @@ class ConcentrationDisplay(Display):
 
     def _draw(self, ax: Any) -> None:
         ax.plot(self.found.rows, self.found.share, color=INK, linewidth=1.6, marker="o", markersize=2.5)
-        title = "How surprise is spread over the mistakes"
+        title = "How surprise is spread over the errors"
         if self.found.csr > 1:
             calm = self.found.of(self.found.to_calm)
             ax.axhline(calm, color=MUTED, linestyle=":", linewidth=1)

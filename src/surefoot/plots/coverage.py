@@ -37,4 +37,4 @@ class RiskCoverageDisplay(Display):
         ax.set(xlim=(0, 1.01), ylim=(0, None))
         ax.xaxis.set_major_formatter("{x:.0%}")
         ax.yaxis.set_major_formatter("{x:.1%}")
-        titled(ax, "Mistakes by rows answered", "Rows answered, surest first →", "Mistakes among them →")
+        titled(ax, "Errors by rows answered", "Rows answered, surest first →", "Errors among them →")

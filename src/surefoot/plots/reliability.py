@@ -112,4 +112,4 @@ class StretchedReliabilityDisplay(_Binned):
         ax.set(xlim=(0, top + 0.1), ylim=(-0.15, top + 0.1))
         ax.set_xticks(ticks[1:], names[1:])
         ax.set_yticks(ticks, names)
-        titled(ax, "Reliability near certainty", "Mistakes stated, rarer →", "Mistakes seen, rarer →")
+        titled(ax, "Reliability near certainty", "Expected errors, rarer →", "Observed errors, rarer →")

@@ -181,7 +181,7 @@ def stretched(table: Layers, alt: str) -> str:
         (10.0**-d, f"1 in {10**d:,}" if d == step else f"{10**d:,}" if d < 7 else f"10{raised_digits(d)}")
         for d in decades
     ]
-    body = frame(names, [(1.0, "always"), *names], x, y, "Mistakes stated, rarer →", "↑ Mistakes seen, rarer")
+    body = frame(names, [(1.0, "always"), *names], x, y, "Expected errors, rarer →", "↑ Observed errors, rarer")
     body += line(0, HEIGHT, 1, 0, "ideal")
     half = 10.0 ** (-top * 0.53)
     body += text(x(half), y(half), "calibrated", "note", "end", dx=-8, dy=-6)
@@ -253,7 +253,7 @@ def coverage(found: Coverage, alt: str) -> str:
         x,
         y,
         "Rows answered, surest first →",
-        "↑ Mistakes among them",
+        "↑ Errors among them",
     )
     shares = np.linspace(max(0.005, float(found.coverage[0])), 1, 200).tolist()
     body += curve(shares, [y(found.error(share)) for share in shares], "curve")

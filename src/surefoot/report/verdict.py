@@ -36,6 +36,8 @@ class Verdict(Section):
         a = self.a
         return {
             "kind": KINDS.get(a.verdict, "fair"),
+            # of both sides at once the mean says neither
+            "hue": "fair" if a.verdict == "mixed" else KINDS.get(a.verdict, "fair"),
             "word": wording.headline(a),
             "source": shown(a.source) if a.source else "predictions",
             "advice": typeset(wording.advice(a)),
@@ -99,7 +101,8 @@ class Verdict(Section):
         if not math.isfinite(a.risk.csr) or a.risk.csr <= 0:
             return {"ruler": "", "ruler_words": ""}
         typical = a.typical_csr
-        kind = KINDS.get(a.verdict, "fair")
+        # in the colour of the verdict only where CSR itself speaks for it
+        kind = KINDS.get(a.verdict, "fair") if wording.tested_side(a).pvalue_combined <= a.level / 2 else "fair"
         alt = f"CSR {significant(a.risk.csr)} on a log scale, against 1"
         words = "CSR on a log scale."
         if typical is not None:

@@ -136,8 +136,8 @@ class Worth(Section):
         found = coverage(a.counts)
         half, overall = found.error(0.5), found.error(1.0)
         behind = Table(
-            "Mistakes by coverage",
-            heads(("Rows answered", "n"), ("Mistakes among them", "n")),
+            "Errors by coverage",
+            heads(("Rows answered", "n"), ("Errors among them", "n")),
             [
                 Body(
                     rows(
@@ -147,16 +147,16 @@ class Worth(Section):
                 )
             ],
         )
-        title = "Mistakes by how many rows are answered"
+        title = "Errors by how many rows are answered"
         if overall and half < 0.9 * overall:
             title = f"Answering the surest half only, it is wrong {percent(half)} of the time, not {percent(overall)}"
         elif overall and half > 1.1 * overall:
             title = f"The surest half is wrong more often: {percent(half)}, not {percent(overall)}"
-        alt = f"Risk-coverage curve: {percent(overall)} mistakes over all rows, {percent(half)} over the surest half."
+        alt = f"Risk-coverage curve: {percent(overall)} errors over all rows, {percent(half)} over the surest half."
         return Figure(
             "coverage",
             title,
-            "Share of mistakes when only the surest rows are answered. Every row counts once.",
+            "Share of errors when only the surest rows are answered. Every row counts once.",
             self.markup(charts.coverage(found, alt)),
             behind,
         )

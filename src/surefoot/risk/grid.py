@@ -13,8 +13,8 @@ from surefoot.risk.rows import Rows, Tail
 #: Cells times rows, about; and cells at least and at most.
 _WORK = 1 << 22
 _LEAST, _MOST = 1 << 13, 1 << 14
-#: Rows alike that fire together at most, and chances that do not matter.
-_MOST_FIRED, _NEGLIGIBLE = 400, 1e-40
+#: How far from the mean numbers of rows alike that fire may lie, and chances that do not matter.
+_FAR, _NEGLIGIBLE = 20.0, 1e-40
 #: Standard deviations of what rounding to the grid adds up to, by which s is lowered so that P is not too small.
 _MARGIN = 3.0
 
@@ -41,25 +41,27 @@ def gridded_tail(rows: Rows, s: float, tilt: float, spread: float) -> Tail:
     mass, reach, beyond = np.zeros(size), 1, 0.0
     mass[0] = 1.0
     for i in order[steps[order] > 0].tolist():
-        step, fired = int(steps[i]), _numbers_fired(float(rows.count[i]), float(rows.chance[i]))
+        step = int(steps[i])
+        fired, chances = _numbers_fired(float(rows.count[i]), float(rows.chance[i]))
         before = mass[:reach].copy()
-        mass[:reach] *= fired[0]
-        grown = min(size, reach + step * (len(fired) - 1))
-        for k in range(1, len(fired)):
+        mass[:reach] = 0.0
+        for k, chance in zip(fired, chances, strict=True):
             inside = min(reach, max(0, size - k * step))
-            mass[k * step : k * step + inside] += fired[k] * before[:inside]
+            mass[k * step : k * step + inside] += chance * before[:inside]
             if inside < reach:
-                beyond += fired[k] * float(before[inside:].sum())
-        reach = grown
+                beyond += chance * float(before[inside:].sum())
+        reach = min(size, reach + step * fired[-1])
     p, mid = (beyond + float(mass[end:].sum()) for end in ends)
     return Tail(min(1.0, p), min(1.0, mid))
 
 
-def _numbers_fired(rows: float, chance: float) -> list[float]:
-    """The probabilities that none, one, two, ... of rows alike fire, as far as they matter."""
+def _numbers_fired(rows: float, chance: float) -> tuple[list[int], list[float]]:
+    """How many of rows alike may fire, and how likely each number is, as far as it matters."""
     if rows == 1:
-        return [1 - chance, chance]
-    k = np.arange(int(rows) + 1 if rows < _MOST_FIRED else _MOST_FIRED)
+        return [0, 1], [1 - chance, chance]
+    spread = math.sqrt(rows * chance * (1 - chance))
+    first = max(0, math.floor(rows * chance - _FAR * spread - _FAR))
+    k = np.arange(first, min(int(rows), math.ceil(rows * chance + _FAR * spread + _FAR)) + 1)
     mass = exactly(k, rows, chance)
-    last = int(np.flatnonzero(mass > _NEGLIGIBLE)[-1])
-    return mass[: last + 1].tolist()  # type: ignore[no-any-return]
+    kept = mass > _NEGLIGIBLE
+    return k[kept].tolist(), mass[kept].tolist()
