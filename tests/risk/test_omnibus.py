@@ -185,3 +185,15 @@ def test_sizes_by_hand() -> None:
     wrong = sf.risk_test(from_correct([False] + [True] * 4, [1.0] * 5))
     assert wrong.oe_ratio == math.inf
     assert wrong.pvalue_omnibus == 0
+
+
+def test_a_hundred_million_rows_merged_from_tallies() -> None:
+    t = sf.tally(predictions("skew_high", "perfect", 200_000, rng=np.random.default_rng(0)))
+    for _ in range(9):
+        t = t + t
+    # copies of one sample are not calibrated: what was chance in it is not in five hundred of it
+    for side in ("overconfident", "underconfident"):
+        r = sf.risk_test(t, alternative=side)
+        assert r.n == 102_400_000
+        assert 0 <= r.pvalue_omnibus <= 1
+    assert r.oe_interval[1] - r.oe_interval[0] < 0.01

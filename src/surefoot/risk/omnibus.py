@@ -212,7 +212,7 @@ class _Side:
             found[name] = _worst_band(name, self.cells, bands)
         if not math.isnan(self.log_e):
             e_value = math.exp(min(self.log_e, 700.0))
-            found[_EVIDENCE] = Direction(_EVIDENCE, e_value, 1.0, min(1.0, math.exp(-self.log_e)), math.nan)
+            found[_EVIDENCE] = Direction(_EVIDENCE, e_value, 1.0, math.exp(-max(self.log_e, 0.0)), math.nan)
         return found
 
     def _tail(self, name: str, excess: float) -> float:
