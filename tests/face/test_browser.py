@@ -117,7 +117,7 @@ def test_the_keyboard_reaches_every_point(opened: Any) -> None:
     plot.send_keys(Keys.ARROW_RIGHT)
     plot.send_keys(Keys.ARROW_RIGHT)
     spoken = opened.execute_script("return document.getElementById('live').textContent")
-    assert re.match(r"Stated: .*, Rows: ", spoken)
+    assert re.match(r"Confidence: .*, Rows: ", spoken)
     plot.send_keys(Keys.ESCAPE)
     assert not opened.find_element("id", "tip").is_displayed()
 
@@ -219,7 +219,7 @@ def test_paper_gets_whole_pages(opened: Any, tmp_path: Path) -> None:
     pages = text.split("\f")[:-1]
     assert 4 <= len(pages) <= 14
     # the first page is the verdict alone; none is empty; what a reader clicks is gone
-    assert "Overconfident" in pages[0]
+    assert "overconfident" in pages[0]
     assert "Reliability" not in pages[0]
     assert all(len(one.split()) > 10 for one in pages)
     assert "Table behind this figure" not in text

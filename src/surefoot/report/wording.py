@@ -71,6 +71,8 @@ def advice(a: Assessment) -> str:
         return "Do not take these confidences at face value."
     if a.verdict == "underconfident":
         return "The model is right more often than its confidences say."
+    if a.verdict == "mixed" and a.degree == "slightly":
+        return "Small deviations in both directions: whether they matter depends on your use."
     if a.verdict == "mixed":
         return "Too confident in one range and not confident enough in another: a single correction will not do."
     margin = points(a.margin)
