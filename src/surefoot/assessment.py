@@ -159,8 +159,8 @@ class Assessment:
             "observed_errors": self.seen,
             "classes": self.classes,
             "weight": self.weight,
-            "risk": _strict(asdict(self.risk)),
-            "underconfidence": _strict(asdict(self.underconfidence)),
+            "risk": _strict(self.risk.to_dict()),
+            "underconfidence": _strict(self.underconfidence.to_dict()),
             "intervals": {name: _strict(asdict(interval)) for name, interval in self.intervals.items()},
             "surprises": [asdict(surprise) for surprise in self.surprises],
             "metrics": {name: self._entry(name) for name in (*self.metrics, *self._absent())},
@@ -530,7 +530,7 @@ _FIGURES = ("reliability", "near_certainty")
 
 
 def _plain(fields: Any) -> dict[str, Any]:
-    return dict(fields) if isinstance(fields, Mapping) else asdict(fields)
+    return dict(fields) if isinstance(fields, Mapping) else fields.to_dict()
 
 
 #: What the fields of bands, bins and slices are called in JSON.

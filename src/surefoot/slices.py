@@ -124,8 +124,7 @@ def _described(one: Slice) -> Slice:
     nothing: dict[str, Any] = {
         **dict.fromkeys(_INFERENCE, math.nan),
         **dict.fromkeys(_INTERVALS, (math.nan, math.nan)),
-        "directions": (),
-        "consistency": (),
+        "_omnibus": None,
     }
     return replace(
         one,

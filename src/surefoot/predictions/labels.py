@@ -135,6 +135,8 @@ def labels_of_second(
     if pos_label is None and known:
         return known
     both = known or found
+    if len(both) > 2:
+        _refuse_number(both)
     if pos_label is None:
         listed = " or ".join(repr(label) for label in both) if len(both) == 2 else shown(both)
         raise InvalidPredictions(
@@ -147,11 +149,15 @@ def labels_of_second(
     if not same and len(both) > 1:
         raise InvalidPredictions(f"pos_label is {pos_label!r}, which is none of the labels {shown(both)} of y_true.")
     if len(others) != 1:
-        raise InvalidPredictions(
-            f"one column of probabilities is for two classes, but y_true holds {len(both)} distinct labels "
-            f"{shown(both)}; name both with labels=(negative, positive)."
-        )
+        _refuse_number(both)
     return (others[0], positive)
+
+
+def _refuse_number(found: tuple[Label, ...]) -> NoReturn:
+    raise InvalidPredictions(
+        f"one column of probabilities is for two classes, but y_true holds {len(found)} distinct labels "
+        f"{shown(found)}; name both with labels=(negative, positive), or give a column a class."
+    )
 
 
 def _as_label(value: Any) -> Label:

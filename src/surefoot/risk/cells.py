@@ -15,7 +15,7 @@ from surefoot.tallying import DOUBT_BANDS, RELIABILITY_BINS
 Codes = npt.NDArray[np.int64]
 
 #: Groups of samples up to which they stay as they are; more are merged into at most so many.
-_MOST_APART, _MOST_MERGED = 256, 192
+_MOST_APART, _MOST_MERGED = 512, 192
 #: Bins of the diagram near certainty for every factor of ten, and the doubt below which all samples share one.
 PER_DECADE, FARTHEST = 2, 1e-12
 

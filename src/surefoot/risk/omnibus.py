@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -83,35 +83,58 @@ class Direction:
         return self.statistic
 
 
-@dataclass(frozen=True)
 class Omnibus:
-    """The p-value of all directions together, and each of them."""
+    """The p-value of all directions together, and each of them.
 
-    pvalue: float
+    Where the first draws settle it, no direction's own p-value is needed: it is computed when it is looked at.
+    """
+
+    def __init__(self, side: _Side, known: Mapping[str, float], adjusted: dict[str, float]) -> None:
+        self._side, self._known, self._adjusted = side, known, adjusted
+        self.pvalue = min(adjusted.values())
+
+    @cached_property
+    def directions(self) -> tuple[Direction, ...]:
+        """The five, those that coincide with the same p-values."""
+        exact = self._side.exact(self._known)
+        found = []
+        for name, same in self._side.stands_for.items():
+            sizes = self._side.observed_and_expected(name)
+            found.append(Direction(name, *sizes, exact[same].pvalue, self._adjusted[same]))
+        return tuple(found)
+
+    @cached_property
+    def consistency(self) -> tuple[Direction, ...]:
+        """The worst band of each figure, and the e-value, whose p-value is at most 1 / e."""
+        return tuple(replace(one, pvalue_adjusted=self._adjusted[name]) for name, one in self._side.beside.items())
+
+
+@dataclass(frozen=True)
+class OfSums:
+    """The same where only sums are known: by Bonferroni."""
+
     directions: tuple[Direction, ...]
-    #: The worst band of each figure, and the e-value, whose p-value is at most 1 / e.
-    consistency: tuple[Direction, ...]
+    consistency: tuple[Direction, ...] = ()
+
+    @property
+    def pvalue(self) -> float:
+        return min(one.pvalue_adjusted for one in self.directions)
 
 
 def omnibus(cells: Cells, log_e: float, known: Mapping[str, float], draws: Draws) -> Omnibus:
     """Test one side in all directions; ``known`` are the p-values of directions that have been computed already."""
     side = _Side(cells, log_e)
-    exact = side.exact(known)
-    bonferroni = {name: min(1.0, len(exact) * one.pvalue) for name, one in exact.items()}
-    adjusted = bonferroni
-    if min(bonferroni.values()) > _FAR and len(cells.chance):
-        drawn = draws.adjusted(side)
+    if len(cells.chance) and min(known.values(), default=1.0) > _FAR:
+        first = draws.adjusted(side, _FIRST)
+        if min(first.values()) > _SETTLED:
+            return Omnibus(side, known, first)
+    exact = {**side.exact(known), **side.beside}
+    adjusted = {name: min(1.0, len(exact) * one.pvalue) for name, one in exact.items()}
+    if min(adjusted.values()) > _FAR and len(cells.chance):
         # a union is at most as likely as its parts together: where draws say more, that is their noise
-        adjusted = {name: min(p, drawn[name]) for name, p in bonferroni.items()}
-    told = {
-        name: Direction(name, one.statistic, one.expected, one.pvalue, adjusted[name]) for name, one in exact.items()
-    }
-    directions = []
-    for name, same in side.stands_for.items():
-        one = told[same]
-        directions.append(Direction(name, *side.observed_and_expected(name), one.pvalue, one.pvalue_adjusted))
-    beside = tuple(one for name, one in told.items() if name not in NAMES)
-    return Omnibus(min(adjusted.values()), tuple(directions), beside)
+        drawn = draws.adjusted(side, _ALL)
+        adjusted = {name: min(p, drawn[name]) for name, p in adjusted.items()}
+    return Omnibus(side, known, adjusted)
 
 
 class Draws:
@@ -123,12 +146,8 @@ class Draws:
         # the data stand among the draws as one of them, which makes p-values valid for any number of draws
         self._drawn = self.cells.fired[None, :]
 
-    def adjusted(self, side: _Side) -> dict[str, float]:
+    def adjusted(self, side: _Side, count: int) -> dict[str, float]:
         """The p-value of each direction, adjusted for all: how often the smallest p-value of a draw is as small."""
-        found = self._ranked(side, _FIRST)
-        return found if min(found.values()) > _SETTLED else self._ranked(side, _ALL)
-
-    def _ranked(self, side: _Side, count: int) -> dict[str, float]:
         missing = count + 1 - len(self._drawn)
         if missing > 0:
             self._drawn = np.vstack([self._drawn, self._more(missing)])
@@ -201,13 +220,19 @@ class _Side:
         return float((weight * self.cells.fired).sum()), float((weight * chances).sum())
 
     def exact(self, known: Mapping[str, float]) -> dict[str, Direction]:
-        """Each direction that differs from the others, with its p-value by the exact law, and what stands beside."""
+        """Each direction that differs from the others, with its p-value by the exact law."""
         found = {}
         for name in dict.fromkeys(self.stands_for.values()):
             observed, expected = self.observed_and_expected(name)
             same = next((other for other in known if self.stands_for[other] == name), None)
             p = known[same] if same is not None else self._tail(name, observed - expected)
             found[name] = Direction(name, observed, expected, p, math.nan)
+        return found
+
+    @cached_property
+    def beside(self) -> dict[str, Direction]:
+        """What stands beside the directions: the worst band of each figure, and the e-value."""
+        found = {}
         for name, bands in self.cells.bands.items():
             found[name] = _worst_band(name, self.cells, bands)
         if not math.isnan(self.log_e):

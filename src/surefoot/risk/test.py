@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -31,7 +31,7 @@ from surefoot.risk.deflation import csr_lower, deflation
 from surefoot.risk.effects import Effects, effects_of, equal_weights
 from surefoot.risk.evalues import log_e
 from surefoot.risk.null import upper_tail
-from surefoot.risk.omnibus import Direction, Draws, Omnibus, omnibus
+from surefoot.risk.omnibus import Direction, Draws, OfSums, Omnibus, omnibus
 from surefoot.risk.rows import CAP, SAME, Rows, Tail
 from surefoot.tallies import Floats, Tally
 
@@ -110,8 +110,6 @@ class RiskResult:
     pvalue_capped: float
     pvalue_combined: float
     pvalue_omnibus: float
-    directions: tuple[Direction, ...]
-    consistency: tuple[Direction, ...]
     e_value: float
     log_e: float
     expected_errors: float
@@ -132,6 +130,26 @@ class RiskResult:
     heaviest_share: float
     method: Method
     alternative: Alternative
+    _omnibus: Omnibus | OfSums | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def directions(self) -> tuple[Direction, ...]:
+        """The directions of the omnibus test: none of slices by truth, which are not tested."""
+        return () if self._omnibus is None else self._omnibus.directions
+
+    @property
+    def consistency(self) -> tuple[Direction, ...]:
+        """The worst band of each figure, and the e-value, which the omnibus test looks at besides."""
+        return () if self._omnibus is None else self._omnibus.consistency
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every field, as plain data."""
+        plain = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "_omnibus"}
+        return {
+            **plain,
+            "directions": tuple(asdict(one) for one in self.directions),
+            "consistency": tuple(asdict(one) for one in self.consistency),
+        }
 
     def _repr_html_(self) -> str:
         from surefoot.report.notebook import risk_card
@@ -281,7 +299,7 @@ class _Tested:
             z = float(CSR_Z.evaluate(tally).value)
             p = 0.0 if surprised else normal_cdf(-z if alternative == "overconfident" else z)
             plain, companion = Tail(p, p), Tail(math.nan, math.nan)
-            together = _of_sums(self.effects, tally, p, alternative)
+            together: Omnibus | OfSums = _of_sums(self.effects, tally, p, alternative)
         else:
             known = {"csr": plain.p, "capped": companion.p}
             together = omnibus(self._cells(alternative), evidence, known, self.omnibus_draws)
@@ -303,8 +321,6 @@ class _Tested:
             pvalue_capped=companion.p,
             pvalue_combined=min(1.0, 2 * min(p for p in (plain.p, companion.p) if not math.isnan(p))),
             pvalue_omnibus=together.pvalue,
-            directions=together.directions,
-            consistency=together.consistency,
             e_value=math.nan if is_weighted else _exp(evidence),
             log_e=evidence,
             **vars(self.effects),
@@ -320,6 +336,7 @@ class _Tested:
             heaviest_share=share,
             method=self.method,
             alternative=alternative,
+            _omnibus=together,
         )
 
     def _tails(self, law: _Law, surprised: bool) -> tuple[Tail, Tail]:
@@ -350,7 +367,7 @@ class _Tested:
         return whole.of_chance()
 
 
-def _of_sums(effects: Effects, tally: Tally, pvalue: float, alternative: Alternative) -> Omnibus:
+def _of_sums(effects: Effects, tally: Tally, pvalue: float, alternative: Alternative) -> OfSums:
     """The omnibus test where weights are unequal and only their sums are known: errors and CSR, by normal laws."""
     sign = 1 if alternative == "overconfident" else -1
     share = tally[DOUBT] / tally[WEIGHT]
@@ -366,7 +383,7 @@ def _of_sums(effects: Effects, tally: Tally, pvalue: float, alternative: Alterna
             ("csr", (float(CSR.evaluate(tally).value), 1.0), pvalue),
         )
     )
-    return Omnibus(min(1.0, 2 * min(counted, pvalue)), found, ())
+    return OfSums(found)
 
 
 @dataclass(frozen=True)
