@@ -24,6 +24,9 @@ from surefoot.risk.rows import Rows
 from surefoot.risk.test import both_sides, tally_of
 from surefoot.synthetic import PROFILES
 
+#: How the part of the verdict begins, and the part after it.
+VERDICT, FIRST = "## The verdict", "\n## False alarms"
+
 LEVELS = (0.05, 0.01)
 SIZES = (30, 100, 1000, 10_000)
 SIX = ("uniform", "skew_high", "tight_hi", "normal", "log_uniform_high", "bell")
@@ -321,49 +324,59 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--fast", action="store_true", help="a tenth of the draws, and nothing written")
-    fast = parser.parse_args().fast
-    draws, streams = (2000, 20) if fast else (20_000, 200)
+    parser.add_argument("--verdict", action="store_true", help="the verdict's part anew, the others as they are")
+    asked = parser.parse_args()
+    draws, streams = (2000, 20) if asked.fast else (20_000, 200)
+    path = Path(__file__).parent / "VALIDITY.md"
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        cells = [(profile, size) for size in sorted(SIZES, reverse=True) for profile in PROFILES]
-        alarm_cells = dict(zip(cells, pool.map(partial(false_alarms, draws=draws), cells), strict=True))
-        power_cells = [
-            (truth, profile)
-            for truth, figures in POWER.items()
-            for profile, figure in zip(SIX, figures, strict=True)
-            if figure
-        ]
-        powers = dict(zip(power_cells, pool.map(partial(power, draws=draws // 20), power_cells), strict=True))
-        calibrated = dict(zip(PROFILES, pool.map(partial(alarms, streams=streams), PROFILES), strict=True))
-        stop_cells = [(truth, profile) for truth in STOPPING for profile in SIX]
-        stops = dict(zip(stop_cells, pool.map(partial(stopping, streams=2 * streams), stop_cells), strict=True))
-        delay_cells = [
-            (truth, profile)
-            for truth, figures in DELAYS.items()
-            for profile, figure in zip(SIX, figures, strict=False)
-            if figure
-        ]
-        delays = dict(zip(delay_cells, pool.map(partial(delay, streams=streams), delay_cells), strict=True))
-        interval_cells = [(profile, size) for profile in (*SIX, "bimodal") for size in (100, 1000)]
-        covered = dict(
-            zip(interval_cells, pool.map(partial(coverage, samples=draws // 20), interval_cells), strict=True)
-        )
-        sets = draws // 40
-        called_cells = [(name, size) for size in sorted(SIZES, reverse=True) for name in (*PROFILES, *OTHERS)]
-        called = dict(zip(called_cells, pool.map(partial(verdict_alarms, sets=sets), called_cells), strict=True))
-        over_cells = [(truth, profile) for truth in OVERCONFIDENT for profile in PROFILES]
-        overs = dict(zip(over_cells, pool.map(partial(verdict_power, sets=sets // 2), over_cells), strict=True))
-        middle_cells = [(size, excess) for size in (600, 2500, 20_000) for excess in (0.05, 0.1)]
-        middles = dict(zip(middle_cells, pool.map(partial(hidden_middle, sets=sets), middle_cells), strict=True))
-        size_cells = [(a, size) for a in (0.6, 0.9, 0.99, 0.995, 0.999) for size in SIZES]
-        sizes = dict(zip(size_cells, pool.map(partial(size_coverage, sets=2 * sets), size_cells), strict=True))
-    text = report(alarm_cells, draws, powers, calibrated, streams, stops, delays, covered)
-    text = text.replace(
-        "## False alarms\n", verdict_report(sets, called, overs, middles, sizes) + "\n## False alarms\n", 1
-    )
-    if fast:
+        of_verdict = verdict_part(pool, draws // 40)
+        others = path.read_text(encoding="utf-8") if asked.verdict else other_parts(pool, draws, streams)
+    start, rest = others.partition(FIRST)[::2]
+    text = f"{start.partition(VERDICT)[0]}{VERDICT}{of_verdict}{FIRST}{rest}"
+    if asked.fast:
         print(text)
     else:
-        (Path(__file__).parent / "VALIDITY.md").write_text(text, encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
+
+
+def measured(pool, job, cells: list) -> dict:
+    return dict(zip(cells, pool.map(job, cells), strict=True))
+
+
+def verdict_part(pool, sets: int) -> str:
+    called_cells = [(name, size) for size in sorted(SIZES, reverse=True) for name in (*PROFILES, *OTHERS)]
+    called = measured(pool, partial(verdict_alarms, sets=sets), called_cells)
+    over_cells = [(truth, profile) for truth in OVERCONFIDENT for profile in PROFILES]
+    overs = measured(pool, partial(verdict_power, sets=sets // 2), over_cells)
+    middle_cells = [(size, excess) for size in (600, 2500, 20_000) for excess in (0.05, 0.1)]
+    middles = measured(pool, partial(hidden_middle, sets=sets), middle_cells)
+    size_cells = [(a, size) for a in (0.6, 0.9, 0.99, 0.995, 0.999) for size in SIZES]
+    sizes = measured(pool, partial(size_coverage, sets=2 * sets), size_cells)
+    return verdict_report(sets, called, overs, middles, sizes)
+
+
+def other_parts(pool, draws: int, streams: int) -> str:
+    cells = [(profile, size) for size in sorted(SIZES, reverse=True) for profile in PROFILES]
+    alarm_cells = measured(pool, partial(false_alarms, draws=draws), cells)
+    power_cells = [
+        (truth, profile)
+        for truth, figures in POWER.items()
+        for profile, figure in zip(SIX, figures, strict=True)
+        if figure
+    ]
+    powers = measured(pool, partial(power, draws=draws // 20), power_cells)
+    calibrated = measured(pool, partial(alarms, streams=streams), list(PROFILES))
+    stops = measured(pool, partial(stopping, streams=2 * streams), [(t, p) for t in STOPPING for p in SIX])
+    delay_cells = [
+        (truth, profile)
+        for truth, figures in DELAYS.items()
+        for profile, figure in zip(SIX, figures, strict=False)
+        if figure
+    ]
+    delays = measured(pool, partial(delay, streams=streams), delay_cells)
+    interval_cells = [(profile, size) for profile in (*SIX, "bimodal") for size in (100, 1000)]
+    covered = measured(pool, partial(coverage, samples=draws // 20), interval_cells)
+    return report(alarm_cells, draws, powers, calibrated, streams, stops, delays, covered)
 
 
 def verdict_report(sets, called, overs, middles, sizes) -> str:
@@ -388,9 +401,9 @@ def verdict_report(sets, called, overs, middles, sizes) -> str:
     power_rows.append(["mean", "", f"{mean:.3f}", f"{before:.3f}"])
     lost = max(b - a for a, b in means)
     least = min(min(pair) for pair in sizes.values())
-    return f"""## The verdict
+    return f"""
 
-The verdict is by `pvalue_omnibus`, each side at 2.5%.
+Written on {date.today().isoformat()}. The verdict is by `pvalue_omnibus`, each side at 2.5%.
 
 Calibrated models, {sets} data sets a cell, by size: called overconfident / called anything. A standard error of 5% is {error:.1%}; the largest share is {worst:.1%}, {(worst - 0.05) / error:.1f} standard errors above 5%.
 

@@ -58,7 +58,28 @@ def test_all_doors_lead_to_an_assessment() -> None:
     assert sf.assess(pl.DataFrame(frame), truth="y", probabilities="p").to_dict() == expected
 
 
-@pytest.mark.parametrize("first", [[0, 1, 1, 0], [True, False, True, True], np.array([1.0, 0.0, 1.0, 1.0])])
+def test_columns_of_a_frame_are_named_by_every_role() -> None:
+    frame = pd.DataFrame({"y": [0, 1], "g": [0, 1], "ok": [True, False], "c": [0.9, 0.6]})
+    for each in (frame, pl.from_pandas(frame), pl.from_pandas(frame).lazy()):
+        assert sf.assess(each, correct="ok", confidence="c")["accuracy"] == 0.5
+        assert sf.assess(each, truth="y", predicted="g", confidence="c")["accuracy"] == 1
+    table = [[0.9, 0.1], [0.1, 0.9]]
+    assert sf.assess([0, 1], table, y_pred=[0, 0])["accuracy"] == 0.5
+    with pytest.raises(TypeError, match="unexpected argument 'probabilites'"):
+        sf.assess(y_true=[0, 1], probabilites=[0.1, 0.2])
+    with pytest.raises(TypeError, match="unexpected argument 'y_true'"):
+        sf.assess(correct=[True], y_true=[0], confidence=[0.5])
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        [0, 1, 1, 0],
+        [True, False, True, True],
+        np.array([1.0, 0.0, 1.0, 1.0]),
+        np.array([True, False, True, True], dtype=object),
+    ],
+)
 def test_two_columns_by_position_that_may_mean_either_are_refused(first) -> None:
     numbers = [0.9, 0.8, 0.7, 0.6]
     with pytest.raises(sf.InvalidPredictions) as raised:
@@ -326,5 +347,5 @@ def test_where_calibrated_models_land_holds_nine_in_ten() -> None:
 
 def test_few_rows_do_not_reassure() -> None:
     text = str(sf.assess(sf.Predictions.from_correct([True] * 35 + [False] * 5, [0.9] * 40)))
-    assert "  INCONCLUSIVE\n  With 40 rows, confidence could be 16.9 points too high on average" in text
+    assert "  INCONCLUSIVE\n  With 40 rows, confidence could be up to 16.9 points too high on average" in text
     assert "deflation of up to" not in text

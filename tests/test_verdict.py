@@ -129,6 +129,100 @@ def test_low_confidences_that_are_right_more_often_are_not_overconfident() -> No
     assert extremeness.pvalue < 1e-6  # against overconfidence, by which alone it would have been called so
 
 
+def wrong_first(rows: int, wrong: int) -> np.ndarray:
+    return np.arange(rows) >= wrong
+
+
+def test_no_errors_are_never_too_many() -> None:
+    rng = np.random.default_rng(0)
+    for doubt in (10.0 ** rng.uniform(-8, -6, 1000), 10.0 ** rng.uniform(-7, -5, 5000), np.full(300, 1e-4)):
+        r = sf.risk_test(sf.Predictions.from_correct(np.ones(len(doubt), dtype=bool), doubt=doubt))
+        assert r.pvalue_omnibus == 1
+        assert [one.pvalue for one in r.directions] == [1] * 5
+    # five rows at 0.01% that are wrong, as they should be
+    a = sf.assess(sf.Predictions.from_correct(np.zeros(5, dtype=bool), np.full(5, 1e-4)), metrics=())
+    assert a.verdict not in FOUND
+    assert a.typical_csr == pytest.approx((1.0001, 1.0001))
+
+
+def test_rounded_confidences_make_no_model_timid() -> None:
+    rng = np.random.default_rng(1)
+    confidence = 1 / (1 + np.exp(-np.abs(rng.normal(9, 3, 20_000))))
+    correct = rng.random(20_000) < confidence
+    for kind in (np.float16, np.float32):
+        with pytest.warns(sf.RoundedConfidenceWarning):
+            p = sf.Predictions.from_correct(correct, confidence.astype(kind))
+        a = sf.assess(p, metrics=())
+        assert p.rounded > 0
+        assert a.verdict == "no evidence against calibration"
+        assert any("expected errors rest on a convention" in note for note in wording.notes(a))
+
+
+def test_sums_of_unequal_weights_raise_no_false_alarm() -> None:
+    doubt = np.append(np.full(10, 0.5), np.full(5000, 0.001))
+    weight = np.append(np.full(10, 100.0), np.ones(5000))
+    called = missed = 0
+    for seed in range(60):
+        correct = np.random.default_rng(seed).random(5010) >= doubt
+        a = sf.assess(sf.tally(sf.Predictions.from_correct(correct, doubt=doubt, sample_weight=weight)))
+        called += a.verdict in FOUND
+        missed += not a.risk.overstatement_interval[0] <= 0 <= a.risk.overstatement_interval[1]
+    # 5% of 60 plus three standard errors
+    assert max(called, missed) <= 8
+
+
+def test_weighted_models_are_mixed_as_much_as_others() -> None:
+    rng = np.random.default_rng(0)
+    confidence = np.repeat([0.95, 0.6], 400)
+    correct = np.append(rng.random(400) < 0.65, rng.random(400) < 0.95)
+    for weight in (None, rng.choice([1.0, 1.5], 800)):
+        a = sf.assess(sf.Predictions.from_correct(correct, confidence, sample_weight=weight), metrics=())
+        assert (a.verdict, a.degree) == ("mixed", "strongly")
+
+
+def test_advice_agrees_with_the_numbers_below_it() -> None:
+    # one range drives the verdict, and the mean says the opposite
+    correct = np.append(wrong_first(100, 20), wrong_first(1000, 277))
+    a = sf.assess(sf.Predictions.from_correct(correct, np.repeat([0.6, 0.75], [100, 1000])), metrics=())
+    assert (a.verdict, a.risk.overstatement > 0) == ("underconfident", True)
+    assert wording.advice(a).startswith("Not on average, but in one range")
+    # too far from one half on both sides
+    correct = np.append(wrong_first(400, 50), wrong_first(400, 346))
+    a = sf.assess(sf.Predictions.from_correct(correct, np.repeat([0.9, 0.1], 400)), metrics=())
+    assert a.verdict == "mixed"
+    assert wording.deciding_side(a).pvalue_omnibus <= 0.025
+    # far off in a small part
+    correct = np.append(wrong_first(300, 165), wrong_first(30_000, 600))
+    a = sf.assess(sf.Predictions.from_correct(correct, np.repeat([0.8, 0.98], [300, 30_000])), metrics=())
+    assert (a.verdict, a.degree) == ("overconfident", "clearly")
+
+
+def test_a_p_value_too_small_for_floats_claims_no_certain_row() -> None:
+    for correct in (np.ones(20_000, dtype=bool), np.zeros(20_000, dtype=bool)):
+        a = sf.assess(sf.Predictions.from_correct(correct, np.full(20_000, 0.5)), metrics=())
+        assert min(a.risk.pvalue_omnibus, a.underconfidence.pvalue_omnibus) > 0
+        assert "A row with confidence" not in report(a)
+
+
+def test_rows_needed_do_not_depend_on_the_scale_of_weights() -> None:
+    told = set()
+    for weight in (1000.0, 1.0, 0.001):
+        p = sf.Predictions.from_correct(np.arange(50) % 10 != 0, np.full(50, 0.9), sample_weight=np.full(50, weight))
+        told.add(wording.advice(sf.assess(p, metrics=())))
+    assert len(told) == 1
+
+
+def test_a_mean_that_is_off_alone_is_said() -> None:
+    doubt = np.linspace(1e-4, 0.1, 8000)
+    z = 2.15
+    extra = z * np.sqrt((doubt * (1 - doubt)).sum()) / doubt.sum()
+    wrong = np.diff(np.floor(np.cumsum(doubt * (1 + extra))), prepend=0) > 0
+    a = sf.assess(sf.Predictions.from_correct(~wrong, doubt=doubt), metrics=())
+    if a.verdict not in FOUND:
+        assert a.risk.overstatement_interval[0] > 0
+        assert "Taken alone the mean is off" in " ".join(wording.sentences(a))
+
+
 def test_margin_and_level_move_the_verdict() -> None:
     rng = np.random.default_rng(5)
     doubt = rng.uniform(0.05, 0.5, 3000)

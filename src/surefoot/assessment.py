@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from inspect import signature
@@ -362,7 +362,7 @@ def _as_predictions(x: Any, probabilities: Any, columns: dict[str, Any]) -> Held
     if isinstance(x, tuple) and len(x) == 2 and probabilities is None:
         x, probabilities = x
     if is_frame(x):
-        _check_named(columns, Predictions.from_frame)
+        _check_named(columns, Predictions.from_frame, ("frame", "probabilities"))
         return Predictions.from_frame(x, probabilities=probabilities, **columns)
     if x is None:
         return _as_named(probabilities, columns)
@@ -371,7 +371,7 @@ def _as_predictions(x: Any, probabilities: Any, columns: dict[str, Any]) -> Held
             "assess takes Predictions, a Tally, a dataframe, or true labels with probabilities; name other columns: "
             "assess(y_true=..., y_pred=..., confidence=...) or assess(correct=..., confidence=...)."
         )
-    _check_named(columns, Predictions.from_probabilities)
+    _check_named(columns, Predictions.from_probabilities, ("y_true", "probabilities"))
     if not {"labels", "pos_label"} & columns.keys():
         _refuse_ambiguous(x, probabilities)
     return Predictions.from_probabilities(x, probabilities, **columns)
@@ -380,22 +380,23 @@ def _as_predictions(x: Any, probabilities: Any, columns: dict[str, Any]) -> Held
 def _as_named(probabilities: Any, columns: dict[str, Any]) -> Predictions:
     """Predictions from columns that are all named."""
     named = columns if probabilities is None else {"probabilities": probabilities, **columns}
-    for needed, door in (
-        ("correct", Predictions.from_correct),
-        ("y_pred", Predictions.from_labels),
-        ("probabilities", Predictions.from_probabilities),
-    ):
-        if needed in named and (needed != "y_pred" or "probabilities" not in named):
-            _check_named({name: value for name, value in named.items() if name not in _DATA}, door)
+    doors: dict[str, Callable[..., Predictions]] = {
+        "correct": Predictions.from_correct,
+        "probabilities": Predictions.from_probabilities,
+        "y_pred": Predictions.from_labels,
+    }
+    for needed, door in doors.items():
+        if needed in named:
+            _check_named(named, door)
             return door(**named)
+    for name in named:
+        known = {each for door in doors.values() for each in signature(door).parameters}
+        if name not in known:
+            raise TypeError(f"assess got an unexpected argument {name!r}; it takes {', '.join(sorted(known))}.")
     raise InvalidPredictions(
         "there is nothing to assess: give Predictions, a Tally, a dataframe, y_true= with probabilities=, y_true= with "
         "y_pred= and confidence=, or correct= with confidence=."
     )
-
-
-#: Arguments that are data, whichever constructor takes them.
-_DATA = ("y_true", "y_pred", "probabilities", "correct", "confidence", "frame")
 
 
 def _refuse_ambiguous(x: Any, probabilities: Any) -> None:
@@ -403,16 +404,22 @@ def _refuse_ambiguous(x: Any, probabilities: Any) -> None:
     if np.ndim(probabilities) != 1 or np.ndim(x) != 1:
         return
     values = np.asarray(x.cpu() if hasattr(x, "cpu") else x)
-    if values.dtype.kind == "b" or (values.dtype.kind in "iuf" and np.isin(values, (0, 1)).all()):
+    if all(value in (0, 1) for value in values.tolist()) if values.dtype == object else _is_zero_one(values):
         raise InvalidPredictions(
-            "assess(x, numbers) can mean two things here. If x holds true labels and the numbers are the probability "
-            "of 1: assess(y_true=x, probabilities=numbers). If x says whether each prediction was correct: "
-            "assess(correct=x, confidence=numbers)."
+            "two columns by position can mean two things here. If the first holds true labels and the second the "
+            "probability of 1: assess(y_true=x, probabilities=numbers), or Predictions.from_probabilities. If the "
+            "first says whether each prediction was correct: assess(correct=x, confidence=numbers), or "
+            "Predictions.from_correct."
         )
 
 
-def _check_named(columns: dict[str, Any], door: Any) -> None:
-    known = [name for name in signature(door).parameters if name not in _DATA]
+def _is_zero_one(values: Any) -> bool:
+    return values.dtype.kind == "b" or (values.dtype.kind in "iuf" and bool(np.isin(values, (0, 1)).all()))
+
+
+def _check_named(columns: dict[str, Any], door: Any, given: tuple[str, ...] = ()) -> None:
+    """Raise for an argument that the constructor does not take, or that was given by position."""
+    known = [name for name in signature(door).parameters if name not in given]
     for name in columns:
         if name not in known:
             raise TypeError(f"assess got an unexpected argument {name!r}; here it takes {', '.join(known)}.")

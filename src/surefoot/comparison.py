@@ -156,7 +156,8 @@ def _paired(rows: list[Predictions]) -> tuple[bool, str]:
 
 def _flipped(one: Predictions, other: Predictions) -> float:
     """How often the difference is as large if it is left to chance which of two surprises of a row is whose."""
-    signed = _surprise(one) - _surprise(other)
+    with np.errstate(invalid="ignore"):
+        signed = _surprise(one) - _surprise(other)
     if not np.isfinite(signed).all():
         return math.nan
     differences = np.sort(np.abs(signed[signed != 0]))[::-1]

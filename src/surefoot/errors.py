@@ -5,6 +5,10 @@ class InvalidPredictions(ValueError):
     """The data handed in cannot be predictions; the message names argument, row, value and way out."""
 
 
+class AmbiguousLabels(InvalidPredictions):
+    """Nobody can know which label a single column of probabilities is of; the caller has to say."""
+
+
 class InvalidTally(ValueError):
     """A saved tally is damaged, foreign or from a newer version, or two tallies do not belong together."""
 

@@ -59,7 +59,8 @@ def tally(predictions: Held, metrics: Iterable[Metric | str] | None = None, by: 
     0.5
     """
     if not isinstance(predictions, Predictions) and not stays(predictions):
-        raise TypeError(f"tally takes Predictions, not {type(predictions).__name__}; come in through one of the doors.")
+        kind = type(predictions).__name__
+        raise TypeError(f"tally takes Predictions, not {kind}; make them with Predictions.from_labels or the like.")
     terms = [
         *ALWAYS,
         *((*BANDS, *DIAGRAM) if metrics is None else ()),

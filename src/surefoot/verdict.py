@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from surefoot.binomial import limits
 from surefoot.bins import Band, Bin
@@ -58,9 +59,9 @@ def judge(
     if over and under:
         return Judgement("mixed", _degree(_points_of_bins(reliability), 0.0))
     if over:
-        return Judgement("overconfident", _degree_over(risk, bands))
+        return Judgement("overconfident", _at_least(_degree_over(risk, bands), reliability, "over"))
     if under:
-        return Judgement("underconfident", _degree_under(risk, bands))
+        return Judgement("underconfident", _at_least(_degree_under(risk, bands), reliability, "under"))
     if risk.overstatement_interval[1] > margin:
         return Judgement("inconclusive", None)
     return Judgement("no evidence against calibration", None)
@@ -73,8 +74,12 @@ def _sides(risk: RiskResult, underconfidence: RiskResult, counts: Counts, level:
     and they are not too high. Where nothing else speaks for a side, the samples above one half decide which it is.
     """
     found = {"over": False, "under": False}
-    excess = _excess_above_half(counts)
-    for own, other, side, here in (("over", "under", risk, excess), ("under", "over", underconfidence, -excess)):
+    # errors beyond the expected where it is surer than one half, and short of them where it is less sure
+    sure, unsure = _excess(counts, counts.doubt < 0.5), _excess(counts, counts.doubt > 0.5)
+    for own, other, side, here, there in (
+        ("over", "under", risk, sure, -unsure),
+        ("under", "over", underconfidence, -sure, unsure),
+    ):
         if side.pvalue_omnibus > level / 2:
             continue
         speaks = any(
@@ -82,17 +87,23 @@ def _sides(risk: RiskResult, underconfidence: RiskResult, counts: Counts, level:
             for one in (*side.directions, *side.consistency)
             if one.name != "extremeness"
         )
-        found[own if speaks or here >= _ONE_SIDED else other] = True
+        if speaks:
+            found[own] = True
+        else:
+            # where neither part shows it by itself, both together do
+            neither = max(here, there) < _ONE_SIDED
+            found[own] |= here >= _ONE_SIDED or neither
+            found[other] |= there >= _ONE_SIDED or neither
     return found["over"], found["under"]
 
 
-def _excess_above_half(counts: Counts) -> float:
-    """Errors beyond the expected among samples surer than one half, by log-odds, in standard deviations."""
-    sure = (counts.doubt > 0) & (counts.doubt < 0.5)
+def _excess(counts: Counts, part: npt.NDArray[np.bool_]) -> float:
+    """Errors beyond the expected among some samples, by how far their log-odds are from 0, in standard deviations."""
+    kept = part & (counts.doubt > 0) & (counts.confidence > 0)
     doubt, confidence, rows, wrong = (
-        column[sure] for column in (counts.doubt, counts.confidence, counts.rows, counts.wrong)
+        column[kept] for column in (counts.doubt, counts.confidence, counts.rows, counts.wrong)
     )
-    odds = np.log(confidence / doubt)
+    odds = np.abs(np.log(confidence / doubt))
     spread = math.sqrt(float((rows * doubt * confidence * odds**2).sum()))
     return float(((wrong - rows * doubt) * odds).sum()) / spread if spread else 0.0
 
@@ -103,15 +114,21 @@ def _degree(points: float, ratio: float) -> Degree:
     return "clearly" if points >= CLEAR_POINTS or ratio >= CLEAR_RATIO else "slightly"
 
 
+def _at_least(degree: Degree, bins: Sequence[Bin], kind: str) -> Degree:
+    """Never slight where a bin of the diagram is surely off by as much as would be strong in the mean."""
+    off = [one.low - one.doubt if kind == "over" else one.doubt - one.high for one in bins if one.kind == kind]
+    return "clearly" if degree == "slightly" and max(off, default=0.0) >= STRONG_POINTS else degree
+
+
 def _degree_over(risk: RiskResult, bands: Sequence[Band]) -> Degree:
-    ratio = max((low for low, _ in _near_certainty(bands)), default=0.0)
+    ratio = 0.0 if risk.is_weighted else max((low for low, _ in _near_certainty(bands)), default=0.0)
     if risk.certain_wrong:
         ratio = max(ratio, STRONG_RATIO if risk.certain_wrong >= _MANY_CERTAIN else CLEAR_RATIO)
     return _degree(risk.overstatement, ratio)
 
 
 def _degree_under(risk: RiskResult, bands: Sequence[Band]) -> Degree:
-    ratio = max((1 / high for _, high in _near_certainty(bands) if high), default=0.0)
+    ratio = 0.0 if risk.is_weighted else max((1 / high for _, high in _near_certainty(bands) if high), default=0.0)
     return _degree(-risk.overstatement, ratio)
 
 
@@ -120,7 +137,7 @@ def _near_certainty(bands: Sequence[Band]) -> list[tuple[float, float]]:
     found = []
     for cut in {band.below for band in bands if band.below <= NEAR_CERTAINTY}:
         pooled = pool([band for band in bands if band.below <= cut])
-        if pooled.stated and pooled.rows == round(pooled.rows):
+        if pooled.stated:
             low, high = limits(round(pooled.seen), pooled.rows)
             found.append((float(low) / pooled.doubt, float(high) / pooled.doubt))
     return found
@@ -138,10 +155,12 @@ def pool(bands: Sequence[Band]) -> Band:
 def _points_of_bins(bins: Sequence[Bin]) -> float:
     """How far accuracy lies from confidence in the mean over all samples, one side only: that which is more off.
 
-    Of bins whose interval leaves out what they state.
+    Of bins whose interval leaves out what they state; of all where weights are unequal and there is none.
     """
     rows = math.fsum(one.rows for one in bins) or 1.0
-    sums = [
-        math.fsum(abs(one.seen - one.stated) for one in bins if one.kind == kind) / rows for kind in ("over", "under")
-    ]
-    return max(sums)
+    apart = {"over": 0.0, "under": 0.0}
+    for one in bins:
+        kind = one.kind if one.kind != "dot" else "over" if one.seen > one.stated else "under"
+        if kind in apart:
+            apart[kind] += abs(one.seen - one.stated) / rows
+    return max(apart.values())

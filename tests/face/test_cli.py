@@ -161,7 +161,7 @@ def test_compare(risky: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str])
     assert run(["compare", f"raw={risky}", f"meek={tmp_path / 'meek.parquet'}", "--html", str(page)]) == 0
     told = out(capfd)
     assert "2,000 rows in both, taken to be the same: differences are paired" in told
-    assert "raw's mistakes are the more surprising" in told
+    assert "raw's errors are the more surprising" in told
     assert "raw" in page.read_text()
     assert run(["compare", f"raw={risky}", f"meek={tmp_path / 'meek.parquet'}", "--json"]) == 0
     document = json.loads(out(capfd))
@@ -410,13 +410,15 @@ def test_a_reader_that_leaves_changes_neither_status_nor_files(command, status, 
 def test_the_positive_label_is_asked_for(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "mail.csv"
     path.write_text("truth,prob\n" + "spam,0.9\nham,0.2\nspam,0.8\nham,0.1\n" * 30)
-    assert run(["assess", str(path)]) == 3
+    assert run(["assess", str(path)]) == 2
     error = capfd.readouterr().err
     assert "'ham' or 'spam'" in error
     assert "--positive" in error
     assert run(["assess", str(path), "--positive", "spam", "--fail-on", "accuracy<1"]) == 0
     assert "probability of spam: prob" in out(capfd)
     assert run(["assess", str(path), "--positive", "eggs"]) == 3
+    (tmp_path / "known.csv").write_text("correct,confidence\n1,0.9\n0,0.7\n")
+    assert run(["assess", str(tmp_path / "known.csv"), "--positive", "yes"]) == 2
     numbers = tmp_path / "numbers.csv"
     numbers.write_text("truth,prob\n" + "2,0.9\n1,0.2\n" * 30)
     assert run(["assess", str(numbers), "--positive", "2", "--fail-on", "accuracy<1"]) == 0
@@ -433,7 +435,7 @@ def test_float32_numbers_saved_as_float64(tmp_path: Path, capfd: pytest.CaptureF
     for name in ("a.parquet", "a.csv"):
         assert run(["assess", str(tmp_path / name), "--fail-on", "certain_wrong>0"]) == 0
         captured = capfd.readouterr()
-        assert "float32 numbers stored as float64" in captured.err
+        assert "float32 numbers stored as a wider type" in captured.err
         assert "are 1.0 by rounding" in captured.out
     assert run(["assess", str(tmp_path / "a.parquet"), "--as-float64", "--fail-on", "certain_wrong>0"]) == 1
     assert "1 row with confidence 1 was wrong" in out(capfd)

@@ -112,7 +112,7 @@ def test_two_calibrated_models_of_different_sharpness_are_not_told_off() -> None
         c = sf.compare({"base": base, "sharp": sharp})
         for name, a in c.assessments.items():
             if a.verdict != "overconfident":
-                assert f"{name}'s mistakes are the more surprising" not in str(c)
+                assert f"{name}'s errors are the more surprising" not in str(c)
 
 
 def test_the_tested_difference_is_the_one_shown() -> None:

@@ -334,6 +334,36 @@ def test_the_positive_label_of_zero_and_one_may_be_turned() -> None:
     assert sf.assess(eager, truth="y", probabilities="p", pos_label="spam")["accuracy"] == 1
 
 
+def test_a_positive_label_of_another_kind_is_refused() -> None:
+    for truth, positive in (
+        (["yes"] * 4, "Yes"),
+        ([2] * 4, True),
+        ([2, 1, 2, 1], 2.5),
+        ([2, 1, 2, 1], float("nan")),
+        (["1", "2"] * 2, 1),
+        ([1, 2] * 2, "2"),
+        ([1, 2] * 2, (2,)),
+    ):
+        with pytest.raises(InvalidPredictions, match=r"pos_label|labels="):
+            Predictions.from_probabilities(truth, [0.1, 0.9, 0.8, 0.2], pos_label=positive)
+    for positive in (2, 2.0, np.int64(2), np.array(2)):
+        assert Predictions.from_probabilities([1, 2], [0.1, 0.9], pos_label=positive).labels == (1, 2)
+
+
+def test_numbers_of_half_types_in_float32_are_of_these_types() -> None:
+    rng = np.random.default_rng(3)
+    p = 1 / (1 + np.exp(-rng.normal(4, 3, 3000)))
+    for kind in (np.float16, ml_dtypes.bfloat16):
+        confidence = np.maximum(p, 1 - p).astype(kind)
+        with pytest.warns(sf.RoundedConfidenceWarning):
+            expected = Predictions.from_correct(np.ones(3000, dtype=bool), confidence)
+        for wide in (np.float32, np.float64):
+            with pytest.warns(sf.RoundedConfidenceWarning, match="stored as a wider type"):
+                found = Predictions.from_correct(np.ones(3000, dtype=bool), confidence.astype(wide))
+            assert found.rounded == expected.rounded
+            assert (found.doubt == expected.doubt).all()
+
+
 @pytest.mark.parametrize("kind", ["float32", "float16"])
 def test_narrow_numbers_stored_as_float64_are_narrow(kind: str) -> None:
     rng = np.random.default_rng(0)
@@ -345,15 +375,15 @@ def test_narrow_numbers_stored_as_float64_are_narrow(kind: str) -> None:
     assert (wide == 1).any()
     with pytest.warns(sf.RoundedConfidenceWarning):
         expected = Predictions.from_probabilities(y, narrow)
-    with pytest.warns(sf.RoundedConfidenceWarning, match=f"{kind} numbers stored as float64"):
+    with pytest.warns(sf.RoundedConfidenceWarning, match=f"{kind} numbers stored as a wider type"):
         found = Predictions.from_probabilities(y, wide)
     assert np.isfinite(sf.csr(found))
     assert sf.csr(found) == sf.csr(expected)
     assert found.rounded == expected.rounded > 0
-    with pytest.warns(sf.RoundedConfidenceWarning, match=f"{kind} numbers stored as float64"):
+    with pytest.warns(sf.RoundedConfidenceWarning, match=f"{kind} numbers stored as a wider type"):
         correct = Predictions.from_correct(expected.correct, np.maximum(narrow, 1 - narrow).astype(np.float64))
     assert correct.rounded >= expected.rounded
-    with pytest.warns(sf.RoundedConfidenceWarning, match=f"{kind} numbers stored as float64"):
+    with pytest.warns(sf.RoundedConfidenceWarning, match=f"{kind} numbers stored as a wider type"):
         lazy = Predictions.from_frame(pl.DataFrame({"y": y, "p": wide}).lazy(), truth="y", probabilities="p")
     assert lazy.rounded == expected.rounded
     assert sf.assess(lazy)["csr"] == pytest.approx(sf.csr(expected), rel=1e-12)

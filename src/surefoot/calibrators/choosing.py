@@ -28,7 +28,7 @@ from surefoot.predictions.columns import as_numbers
 from surefoot.risk.intervals import Interval
 from surefoot.tallies import Floats
 
-#: p-values below which confidences are called risky.
+#: p-values up to which confidences are called risky: of one side, at half the level of a verdict.
 RISKY = 0.01
 _POINT = 1.959963984540054
 _RAW = "raw"
@@ -56,8 +56,8 @@ class Trial:
 
     @property
     def is_risky(self) -> bool:
-        """Whether the held-out errors are too many for their confidences, by the omnibus test."""
-        return self.assessment.risk.pvalue_omnibus < RISKY
+        """Whether the held-out errors are too many for their confidences: a verdict at this level says so."""
+        return self.assessment.verdict in ("overconfident", "mixed")
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,8 @@ class Calibration:
         lines = [f"{'':24}{'log loss':>10}{'saved, 95%':>20}{'cwA':>8}{'CSR':>9}{'p':>9}  proof"]
         for name, trial in self.trials.items():
             known = math.isfinite(trial.saved.low)
-            saved = f"{trial.saved.low:+.4f} to {trial.saved.high:+.4f}" if known else f"{trial.saved.value:+.4f}"
+            told = "-" if math.isnan(trial.saved.value) else f"{trial.saved.value:+g}"
+            saved = f"{trial.saved.low:+.4f} to {trial.saved.high:+.4f}" if known else told
             risk = trial.assessment.risk
             mark = "yes" if trial.is_safe else ""
             lines.append(
@@ -193,7 +194,7 @@ def calibrate(
         fit, test = (truth, table), (y_test, probabilities_test)
     raw = door(test[0], test[1], labels=names)
     losses = _losses(raw)
-    trials = {_RAW: Trial(None, raw, assess(raw), float(losses.mean()), _saved(losses, losses))}
+    trials = {_RAW: Trial(None, raw, assess(raw, level=2 * RISKY), float(losses.mean()), _saved(losses, losses))}
     for name, model in chosen.items():
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", CertaintyWarning)
@@ -201,7 +202,7 @@ def calibrate(
         note = next((str(w.message) for w in caught if issubclass(w.category, CertaintyWarning)), "")
         rows = fitted.predictions(test[0], test[1])
         own = _losses(rows)
-        trials[name] = Trial(fitted, rows, assess(rows), float(own.mean()), _saved(losses, own), note)
+        trials[name] = Trial(fitted, rows, assess(rows, level=2 * RISKY), float(own.mean()), _saved(losses, own), note)
     recommended = _recommended(trials)
     best = chosen[recommended]
     return Calibration(trials, recommended, type(best)(**best.get_params()).fit(table, truth, labels=names))
@@ -245,7 +246,8 @@ def _losses(rows: Predictions) -> Floats:
 
 def _saved(raw: Floats, own: Floats) -> Interval:
     if not (np.isfinite(raw).all() and np.isfinite(own).all()):
-        saved = float(raw.mean()) - float(own.mean())
+        with np.errstate(invalid="ignore"):
+            saved = float(np.subtract(raw.mean(), own.mean()))
         return Interval(saved, math.nan, math.nan, math.nan, 0.95, "something called impossible happened")
     difference = raw - own
     mean, error = float(difference.mean()), float(difference.std()) / math.sqrt(len(difference))

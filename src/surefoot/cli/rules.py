@@ -60,7 +60,9 @@ class Rule:
             from surefoot.report.wording import headline
 
             verdicts = _WORDS[self.name]
-            return f"{self.name} ({headline(a).lower()})" if a.verdict in verdicts else ""
+            told = headline(a).lower()
+            why = "" if told == self.name else f" ({told})"
+            return f"{self.name}{why}" if a.verdict in verdicts else ""
         value = float(getattr(a.risk, self.name)) if self.name in _RISK else a.metrics.get(self.name, math.nan)
         if math.isnan(value):
             why = a.reasons.get(self.name, "not defined on these rows")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from surefoot.errors import InvalidPredictions, InvalidTally
+from surefoot.errors import AmbiguousLabels, InvalidPredictions, InvalidTally
 from surefoot.files.finding import Ambiguous, Columns, find_columns
 from surefoot.files.rounding import decimals_of
 from surefoot.files.source import BadFile, Batch, Source
@@ -104,6 +104,11 @@ class Reader:
         self.starts: list[int] = []
         self.is_text = all(source.is_text for source in sources)
         self._check_types()
+        if positive is not None and not self._is_second():
+            raise Ambiguous(
+                f"{shown(self.name)}: --positive says whose probability a single column holds; no such column is used "
+                "here"
+            )
         self._finest: int | None = 0
 
     # -- passes ------------------------------------------------------------------------------------------------------
@@ -215,6 +220,8 @@ class Reader:
             return Predictions.from_labels(held["truth"], held["predicted"], **claim, **common, **literal)
         except BadFile:
             raise
+        except AmbiguousLabels as error:
+            raise Ambiguous(f"{shown(self.name)}: {error}") from error
         except InvalidPredictions as error:
             raise self._located(str(error), start) from error
 

@@ -23,9 +23,9 @@ _SERIES_PACKAGES = ("pandas", "polars", "pyarrow", "modin", "cudf")
 _HALF_STEP_BELOW_ONE = {"bfloat16": 2.0**-9, "float16": 2.0**-12, "float32": 2.0**-25, "float64": 2.0**-54}
 _COMPLEMENT_TOLERANCE = {"bfloat16": 3e-2, "float16": 4e-3, "float32": 1e-6, "float64": 1e-12}
 _LARGEST_WEIGHT = 1e50
-#: The types that float64 columns are often made of: their binary digits, and how many numbers must use the last one for
+#: The types that wider columns are often made of: their binary digits, and how many numbers must use the last one for
 #: the type to be theirs. A fraction of few digits is easily one of float16 by chance.
-NARROW_TYPES = {"float16": (11, 8), "float32": (24, 1)}
+NARROW_TYPES = {"bfloat16": (8, 16), "float16": (11, 8), "float32": (24, 1)}
 #: The share of numbers that must use it; of real ones half do.
 _LAST_DIGIT_SHARE = 0.1
 _SUM_TOLERANCE = {"bfloat16": 3e-2, "float16": 1e-2}
@@ -121,26 +121,32 @@ def as_numbers(name: str, given: Any, dimensions: int = 1, *, fractions: bool = 
 
 
 def narrowed(column: Numbers) -> Numbers:
-    """A float64 column whose every number is one of float32, or of float16, in that type.
+    """A column whose every number is one of a narrower type, as of that type.
 
-    Models compute in float32 and are often saved as float64: a 1.0 there is a rounded number as it was before. Short
-    fractions such as 0.5 or 0.75 are numbers of every type and no sign of one: some must need all its digits.
+    Models compute in float32 or less and are often saved as float64: a 1.0 there is a rounded number as it was before.
+    Short fractions such as 0.5 or 0.75 are numbers of every type and no sign of one: some must need all its digits.
     """
     values = column.values
-    if column.float_type != "float64" or not values.size:
+    if column.float_type not in ("float64", "float32") or not values.size:
         return column
-    for name in NARROW_TYPES:
-        kind = np.dtype(name)
-        # most columns are told by their first few numbers
-        some = values.ravel()[:1024]
-        if (some != some.astype(kind)).any():
+    # most columns are told by their first few numbers
+    some = values.ravel()[:1024].astype(np.float64)
+    for name, (digits, _) in NARROW_TYPES.items():
+        if name == column.float_type or (to_digits(some, digits) != some).any():
             continue
-        narrow = values.astype(kind)
-        inner = narrow[(narrow > 0) & (narrow < 1)]
-        bits: Any = inner.view(np.dtype(f"uint{8 * kind.itemsize}"))
-        if (values == narrow).all() and is_type_used(name, len(inner), int((bits & 1).sum())):
-            return Numbers(narrow, name, is_stored_wide=True)
+        wide = values.astype(np.float64)
+        inner = wide[(wide > 0) & (wide < 1)]
+        last = int((to_digits(inner, digits - 1) != inner).sum())
+        if (to_digits(wide, digits) == wide).all() and is_type_used(name, len(inner), last):
+            # float16 does not hold what is smaller than 6e-8, and nothing holds bfloat16: values stay, the type is said
+            return Numbers(wide.astype(np.float32), name, is_stored_wide=True)
     return column
+
+
+def to_digits(x: Any, digits: int) -> Any:
+    """Float64 numbers, of an array, a tensor or a frame, rounded to so many binary digits: Veltkamp's splitting."""
+    ahead = x * (2.0 ** (53 - digits) + 1)
+    return ahead - (ahead - x)
 
 
 def is_type_used(name: str, inner: int, with_last_digit: int) -> bool:

@@ -20,6 +20,8 @@ Floats = npt.NDArray[np.float64]
 SMALLEST = float(np.finfo(np.float64).tiny)
 
 ROUNDED_HALF_STEPS = 16
+#: The doubt that a confidence of 1 gets in each narrow type.
+NARROW_DOUBTS = tuple(ROUNDED_HALF_STEPS * Numbers((), kind).half_step for kind in ("float32", "float16", "bfloat16"))
 _FEW_DECIMALS = 3
 _NEAR_STEPS = 100
 _FARTHEST = 1e300
@@ -201,8 +203,8 @@ def warn_of_rounding(name: str, confidence: Numbers, rows: int, rounded: int, ne
         )
     if confidence.is_stored_wide:
         said.append(
-            f"all values of {name} are {confidence.float_type} numbers stored as float64: float32=False "
-            "(--as-float64) would take a 1.0 as a claim of certainty"
+            f"all values of {name} are {confidence.float_type} numbers stored as a wider type: float32=False "
+            "(--as-float64) takes them literally"
         )
     if near:
         said.append(

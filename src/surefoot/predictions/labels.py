@@ -10,7 +10,7 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from surefoot.errors import InvalidPredictions
+from surefoot.errors import AmbiguousLabels, InvalidPredictions
 from surefoot.predictions.columns import Array, as_column, first_row, is_missing, refuse_null
 
 Label = bool | int | str
@@ -139,16 +139,15 @@ def labels_of_second(
         _refuse_number(both)
     if pos_label is None:
         listed = " or ".join(repr(label) for label in both) if len(both) == 2 else shown(both)
-        raise InvalidPredictions(
+        raise AmbiguousLabels(
             f"y_true holds the labels {shown(both)}: is the column of probabilities that of {listed}? Say so with "
-            "pos_label= (--positive), or labels=(negative, positive)."
+            "labels=(negative, positive), or pos_label= (on the command line --positive)."
         )
-    positive = _as_label(pos_label)
-    same = [label for label in both if label == positive and isinstance(label, bool) == isinstance(positive, bool)]
-    others = tuple(label for label in both if label not in same)
-    if not same and len(both) > 1:
+    positive = _as_label(pos_label, kind)
+    if positive is None or (positive not in both and len(both) > 1):
         raise InvalidPredictions(f"pos_label is {pos_label!r}, which is none of the labels {shown(both)} of y_true.")
-    if len(others) != 1:
+    others = tuple(label for label in both if label != positive)
+    if len(others) != 1 or len(both) != 2:
         _refuse_number(both)
     return (others[0], positive)
 
@@ -160,8 +159,15 @@ def _refuse_number(found: tuple[Label, ...]) -> NoReturn:
     )
 
 
-def _as_label(value: Any) -> Label:
-    return value.item() if isinstance(value, np.generic) else value  # type: ignore[no-any-return]
+def _as_label(value: Any, kind: str) -> Label | None:
+    """A label of a kind, as a Python value; None if it is of another."""
+    if isinstance(value, np.generic | np.ndarray) and value.ndim == 0:
+        value = value.item()
+    if isinstance(value, float) and value.is_integer() and kind == "integers":
+        value = int(value)
+    kinds = {"booleans": bool, "integers": int, "strings": str}
+    fits = isinstance(value, kinds[kind]) and isinstance(value, bool) == (kind == "booleans")
+    return value if fits else None
 
 
 def labels_in_names(truth: Array, names: list[str]) -> tuple[Label, ...] | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions.checks import refuse_positive
-from surefoot.predictions.columns import NARROW_TYPES, Numbers, is_type_used
+from surefoot.predictions.columns import NARROW_TYPES, Numbers, is_type_used, to_digits
 from surefoot.predictions.doubt import ROUNDED_HALF_STEPS, SMALLEST, warn_of_rounding
 from surefoot.predictions.frames import FrameColumns, collected
 from surefoot.predictions.labels import (
@@ -60,12 +60,6 @@ def describe(
 ) -> FramePredictions:
     """Check the columns of a lazy frame in one aggregation, and say what they are."""
     return _Description(columns, labels, pos_label, floor, float32).predictions()
-
-
-def _to_digits(x: Any, digits: int) -> Any:
-    """A float64 expression rounded to so many binary digits, by Veltkamp's splitting."""
-    ahead = x * (2.0 ** (53 - digits) + 1)
-    return ahead - (ahead - x)
 
 
 class _Description:
@@ -342,13 +336,13 @@ class _Description:
         nw = self.nw
         counts = self.flag(nw.col("sf_weight") > 0)
         sums = {"sf_w": nw.col("sf_weight"), "sf_r": nw.col("sf_rounded") * counts}
-        if self.bare_column is not None and self.bare_type == "float64" and self.float32:
+        if self.bare_column is not None and self.float32:
             x = nw.col(self.bare_column)
             inner = (x > 0) & (x < 1)
             sums["sf_inner"] = self.flag(inner)
             for kind, (digits, _) in NARROW_TYPES.items():
-                sums[f"sf_off_{kind}"] = self.flag(_to_digits(x, digits) != x)
-                sums[f"sf_last_{kind}"] = self.flag(inner & (_to_digits(x, digits - 1) != x))
+                sums[f"sf_off_{kind}"] = self.flag(to_digits(x, digits) != x)
+                sums[f"sf_last_{kind}"] = self.flag(inner & (to_digits(x, digits - 1) != x))
         row = self.verify_now(frame, **sums)
         if not row["sf_w"]:
             raise InvalidPredictions(f"column {self.columns.name('weight')!r}: all weights are 0; no row would count.")
@@ -368,6 +362,8 @@ class _Description:
         """
         if "sf_inner" in row:
             for kind in NARROW_TYPES:
+                if kind == self.bare_type:
+                    break
                 if not row[f"sf_off_{kind}"] and is_type_used(kind, row["sf_inner"], row[f"sf_last_{kind}"]):
                     return kind
         return self.bare_type

@@ -10,7 +10,15 @@ import numpy as np
 
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions.checks import checked_floor, refuse_positive, refuse_sum
-from surefoot.predictions.columns import Numbers, check_lengths, is_type_used, refuse_infinite, refuse_outside
+from surefoot.predictions.columns import (
+    NARROW_TYPES,
+    Numbers,
+    check_lengths,
+    is_type_used,
+    refuse_infinite,
+    refuse_outside,
+    to_digits,
+)
 from surefoot.predictions.doubt import (
     ROUNDED_HALF_STEPS,
     SMALLEST,
@@ -204,18 +212,18 @@ def narrowed(values: Tensor) -> Tensor:
     """As :func:`surefoot.predictions.columns.narrowed`."""
     import torch
 
-    if str(values.dtype) != "torch.float64" or not values.numel():
+    if str(values.dtype) not in ("torch.float64", "torch.float32") or not values.numel():
         return values
-    for name, bits in (("float16", torch.int16), ("float32", torch.int32)):
+    some = values.detach().ravel()[:1024].double()
+    for name, (digits, _) in NARROW_TYPES.items():
         kind = getattr(torch, name)
-        some = values.detach().ravel()[:1024]
-        if (some != some.to(kind)).any():
+        if kind == values.dtype or (to_digits(some, digits) != some).any():
             continue
-        narrow = values.detach().to(kind)
-        if (values == narrow).all():
-            inner = narrow[(narrow > 0) & (narrow < 1)]
-            if is_type_used(name, len(inner), int((inner.view(bits) & 1).sum())):
-                return narrow
+        wide = values.detach().double()
+        inner = wide[(wide > 0) & (wide < 1)]
+        last = int((to_digits(inner, digits - 1) != inner).sum())
+        if (wide.to(kind).double() == wide).all() and is_type_used(name, len(inner), last):
+            return values.detach().to(kind)
     return values
 
 

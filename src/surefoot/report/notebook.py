@@ -36,7 +36,7 @@ _MOST_CLASSES = 30
 def assessment_card(a: Assessment) -> str:
     """The verdict, then risk, then value."""
     hue = _HUES.get(a.verdict, "inherit")
-    side = wording.tested_side(a)
+    side, decides = wording.tested_side(a), wording.deciding_side(a)
     head = (
         f'<p style="margin:0"><strong style="color:{hue}">{_MARKS.get(a.verdict, "")}'
         f"{escape(wording.headline(a))}</strong>&ensp;{_said(wording.advice(a))}</p>"
@@ -44,7 +44,7 @@ def assessment_card(a: Assessment) -> str:
     )
     rows = [
         *_effect_rows(a.risk),
-        ("p-value", pvalue(side.pvalue_omnibus), wording.how_sure(side)),
+        ("p-value", pvalue(decides.pvalue_omnibus), wording.how_sure(decides)),
         *_risk_rows(a.risk),
         *_deflation_rows(side),
         (

@@ -168,7 +168,11 @@ def points(value: float, *, up: bool = False) -> str:
 
 def points_between(low: float, high: float) -> str:
     """The ends of an interval in points: 3.6 to 7.3."""
-    return f"{_point(100 * low)} to {_point(100 * high)}"
+    ends = [100 * low, 100 * high]
+    if max(map(abs, ends)) >= 0.1:
+        # never to the kind side
+        ends = [math.floor(round(10 * ends[0], 9)) / 10, math.ceil(round(10 * ends[1], 9)) / 10]
+    return " to ".join(map(_point, ends))
 
 
 def ratio_between(low: float, high: float) -> str:

@@ -11,7 +11,7 @@ from surefoot.report.html import page
 from surefoot.report.numbers import cut, percent, points, pvalue, signed_percent, significant, typeset
 from surefoot.report.tables import Body, Row, Table, cell, heads
 from surefoot.report.terminal import Paper, area
-from surefoot.report.wording import tested_side
+from surefoot.report.wording import deciding_side
 
 if TYPE_CHECKING:
     from surefoot.assessment import Assessment
@@ -23,9 +23,9 @@ _BOLD, _DIM = "1", "2"
 _LINES: list[tuple[str, str, Any, str, str]] = [
     ("Risk", "O/E", lambda a: significant(a.risk.oe_ratio), "", ""),
     ("Risk", "overstated", lambda a: points(a.risk.overstatement), "", ""),
-    ("Risk", "p-value", lambda a: pvalue(tested_side(a).pvalue_omnibus), "", ""),
+    ("Risk", "p-value", lambda a: pvalue(deciding_side(a).pvalue_omnibus), "", ""),
     ("Risk", "CSR", lambda a: significant(a.risk.csr), "csr", ""),
-    ("Risk", "at least", lambda a: cut(a.risk.csr_lower), "", ""),
+    ("Risk", "CSR above", lambda a: cut(a.risk.csr_lower), "", ""),
     ("Risk", "deflation", lambda a: _share(a.risk.deflation), "", ""),
     ("Value", "accuracy", lambda a: percent(a.metrics["accuracy"]), "accuracy", "higher"),
     ("Value", "cwA", lambda a: percent(a.metrics["cw_accuracy"]), "cw_accuracy", "higher"),
@@ -80,7 +80,7 @@ def _columns(c: Comparison, paper: Paper) -> Iterator[str]:
 
 def _rows(c: Comparison, paper: Paper) -> Iterator[str]:
     """More than four models: models become rows, indicators columns."""
-    kept = [(name, read) for _, name, read, _, _ in _LINES if _has(c, name) and name not in ("gain", "at least")]
+    kept = [(name, read) for _, name, read, _, _ in _LINES if _has(c, name) and name not in ("gain", "CSR above")]
     width = max(10, *(len(shown(name, 24)) + 2 for name in c.assessments))
     yield paper.ink(f"{'':<{width}}" + "".join(f"{name:>11}" for name, _ in kept) + "   verdict", _DIM)
     for name, a in c.assessments.items():
@@ -141,12 +141,12 @@ def closing(c: Comparison) -> str:
     found = c.csr[other]
     name, larger = (other, b) if found.value > 0 else (one, a)
     if found.pvalue < 0.05 and larger.verdict == "overconfident":
-        said.append(f"{shown(name, 24)}'s mistakes are the more surprising")
+        said.append(f"{shown(name, 24)}'s errors are the more surprising.")
     (low, high), (low_b, high_b) = a.risk.overstatement_interval, b.risk.overstatement_interval
     if low > max(high_b, 0) or low_b > max(high, 0):
         name = shown(one if low > high_b else other, 24)
-        said.append(f"{name} {'overstates' if not said else 'and overstates'} more")
-    return ", ".join(said) + "." if said else ""
+        said.append(f"{name} overstates its confidence more.")
+    return " ".join(said)
 
 
 def report(c: Comparison) -> str:

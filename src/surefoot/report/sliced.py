@@ -97,8 +97,9 @@ class Sliced(Section):
         numbers = {kind: sum(part.verdict == kind for part in a.slices) for kind in (*KINDS, "inconclusive")}
         found = [f"{number:,} {kind}" for kind, number in numbers.items() if number]
         if not any(numbers[kind] for kind in KINDS):
-            told = f"No evidence against calibration in any of {len(a.slices):,} {what}"
-            return f"{told} ({found[0]})" if found else told
+            if found:
+                return f"Nothing found in {len(a.slices):,} {what}; {found[0]}"
+            return f"No evidence against calibration in any of {len(a.slices):,} {what}"
         over = [part for part in a.slices if part.verdict in ("overconfident", "mixed")]
         most = max(over, key=lambda part: part.risk.overstatement, default=None)
         worst = "" if most is None else f". Most overstated: {self.called(most)}"

@@ -50,7 +50,8 @@ class Paper:
     def at_hand(cls, *, colour: bool = True) -> Paper:
         """Standard output: plain characters, without colour, unless it is a terminal that shows more."""
         encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
-        is_terminal = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+        # a process may have been started without an output
+        is_terminal = sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
         columns = os.get_terminal_size(sys.stdout.fileno()).columns if is_terminal else 88
         wants_colour = colour and is_terminal and "NO_COLOR" not in os.environ
         return cls(symbols=is_terminal and encoding.startswith("utf"), colour=wants_colour, width=columns)
@@ -111,7 +112,8 @@ class _Page:
         size = points(r.overstatement).partition(" ")[0]
         interval = points_between(*r.overstatement_interval)
         yield self.line("overstatement", size, f"points, 95% CI {interval}; mean confidence - accuracy", _BOLD, colour)
-        yield self.line("p-value", pvalue(side.pvalue_omnibus), wording.how_sure(side), _BOLD)
+        decides = wording.deciding_side(a)
+        yield self.line("p-value", pvalue(decides.pvalue_omnibus), wording.how_sure(decides), _BOLD)
         bound = wording.bound_of_csr(r)
         typical = None if a.verdict == "overconfident" else a.typical_csr
         usual = "calibrated is 1"

@@ -67,21 +67,21 @@ class Verdict(Section):
         return [
             Item("Observed / expected errors", ratio, typeset(significant(r.oe_ratio))),
             Item("Overstatement", apart, typeset(points(r.overstatement).partition(" ")[0])),
-            Item("p-value", self.odds(), typeset(pvalue(side.pvalue_omnibus))),
+            Item("p-value", self.odds(), typeset(pvalue(wording.deciding_side(a).pvalue_omnibus))),
             Item("Size ratio (CSR)", words, typeset(significant(csr))),
             Item("Deflation", self.deflated(), "—" if math.isnan(side.deflation) else percent(side.deflation)),
         ]
 
     def odds(self) -> str:
-        side = wording.tested_side(self.a)
+        side = wording.deciding_side(self.a)
         p = side.pvalue_omnibus
         if side.method == "normal":
             return "Approximate, from sums of unequal weights: the exact test needs the rows."
-        if p == 0 and side.alternative == "underconfident":
+        if side.pvalue == 0 and side.alternative == "underconfident":
             return "A row with confidence 0 was right: a calibrated model never is."
-        if p == 0:
+        if side.pvalue == 0:
             return "A row with confidence 1 was wrong: a calibrated model never is."
-        often = f" (once in {typeset(once_in(p))} data sets)" if p < 0.5 else ""
+        often = f" (once in {typeset(once_in(p))} data sets)" if 1e-300 < p < 0.5 else ""
         alone = f"CSR alone {typeset(pvalue(side.pvalue))}, capped {typeset(pvalue(side.pvalue_capped))}"
         return f"Chance of an outcome at least this extreme if the model were calibrated{often}. {alone}."
 
@@ -90,11 +90,11 @@ class Verdict(Section):
         if math.isnan(side.deflation):
             return "Not available with unequal weights, or where every confidence is 1."
         what = (
-            "errors are (1 − deflation) × doubt"
+            "Errors are about (1 − deflation) × doubt"
             if a.verdict == "underconfident"
-            else "accuracy is (1 − deflation) × confidence"
+            else "Accuracy is about (1 − deflation) × confidence"
         )
-        return f"95% CI {percents(*side.deflation_interval)}: {what} fits best. Near-certain rows dominate it."
+        return f"95% CI {percents(*side.deflation_interval)}. {what}; the surest rows dominate it."
 
     def ruler(self) -> dict[str, Any]:
         a = self.a

@@ -65,6 +65,10 @@ def advice(a: Assessment) -> str:
         rows = counted(a.risk.certain_wrong, "row")
         was = "was" if rows == "1 row" else "were"
         return f"{rows} with confidence 1 {was} wrong: no doubt was left, so CSR is infinite and the p-value 0."
+    if a.verdict == "overconfident" and a.risk.overstatement <= 0:
+        return "Not on average, but in one range of confidence errors are too many: do not rely on it there."
+    if a.verdict == "underconfident" and a.risk.overstatement >= 0:
+        return "Not on average, but in one range of confidence the model is right more often than it says."
     if a.verdict == "overconfident":
         if a.degree == "slightly":
             return "Confidences are too high, but not by much: whether that matters depends on your use."
@@ -79,7 +83,10 @@ def advice(a: Assessment) -> str:
     low, high = a.risk.overstatement_interval
     if a.verdict == "inconclusive":
         rows = counted(a.risk.n, "row")
-        said = f"With {rows}, confidence could be {points(high, up=True)} too high on average without detection."
+        said = f"With {rows}, confidence could be up to {points(high, up=True)} too high on average."
+        if low > 0:
+            p = f"p {pvalue(a.risk.pvalue_omnibus)} is above {a.level / 2:g}"
+            said = f"Confidence looks too high, up to {points(high, up=True)} on average, but not beyond doubt ({p})."
         needed = _rows_for(a)
         more = f"About {needed:,} labelled rows" if needed > a.risk.n else "More labelled rows"
         return f"{said} {more} would tell to within {margin}."
@@ -90,7 +97,8 @@ def advice(a: Assessment) -> str:
 
 def _rows_for(a: Assessment) -> int:
     """Rows in which the interval of the overstatement reaches no further than the margin to either side."""
-    share = max(a.risk.observed_errors, a.risk.expected_errors, 1.0) / (a.weight or 1.0)
+    rows = a.weight if is_weighted(a) else a.risk.n
+    share = max(a.risk.observed_errors, a.risk.expected_errors, 1.0) / (rows or 1.0)
     share = min(share, 0.5)
     needed = share * (1 - share) * (_Z / a.margin) ** 2 + 1 / a.margin
     size = int(10.0 ** max(0, math.floor(math.log10(needed)) - 1))
@@ -99,12 +107,21 @@ def _rows_for(a: Assessment) -> int:
 
 def is_weighted(a: Assessment) -> bool:
     """Whether rows weigh differently: then what is counted is weight, not rows."""
-    return math.isnan(a.risk.deflation) and a.weight != a.risk.n
+    return a.risk.is_weighted
 
 
 def sentences(a: Assessment) -> list[str]:
     """What was found, the sizes first: errors, points, where, and what is not excluded."""
-    return [errors(a), overstated(a.risk), *where(a), *_not_excluded(a)]
+    return [errors(a), overstated(a.risk), *where(a), *_not_adjusted(a), *_not_excluded(a)]
+
+
+def _not_adjusted(a: Assessment) -> list[str]:
+    """That the mean alone is off, where nothing was found."""
+    low, high = a.risk.overstatement_interval
+    if a.verdict not in ("inconclusive", "no evidence against calibration") or low <= 0 <= high:
+        return []
+    p = pvalue(min(a.risk.pvalue_omnibus, a.underconfidence.pvalue_omnibus))
+    return [f"Taken alone the mean is off; allowing for everything that was looked at it is not (p {p})."]
 
 
 def errors(a: Assessment) -> str:
@@ -225,18 +242,25 @@ def tested_side(a: Assessment) -> RiskResult:
     return a.underconfidence if a.verdict == "underconfident" else a.risk
 
 
+def deciding_side(a: Assessment) -> RiskResult:
+    """The side whose p-value the verdict rests on: where one was found, the smaller."""
+    if a.verdict in ("inconclusive", "no evidence against calibration"):
+        return a.risk
+    return min(a.risk, a.underconfidence, key=lambda side: side.pvalue_omnibus)
+
+
 def how_sure(side: RiskResult) -> str:
     """What the p-value is of, and what its parts say."""
     if side.method == "normal":
         return "approximate, from sums of unequal weights; the exact test needs the rows"
-    return f"in any direction; CSR alone {pvalue(side.pvalue)}, capped {pvalue(side.pvalue_capped)}"
+    return f"omnibus, one-sided; CSR alone {pvalue(side.pvalue)}, capped {pvalue(side.pvalue_capped)}"
 
 
 def how_large(a: Assessment, side: RiskResult) -> str:
     interval = percents(*side.deflation_interval)
     if a.verdict == "underconfident":
         return f"95% CI {interval}; of doubt: doubt × {significant(1 - side.deflation)} fits best"
-    return f"95% CI {interval}; mostly of near-certain rows"
+    return f"95% CI {interval}; the surest rows dominate it"
 
 
 def notes(a: Assessment) -> list[str]:
@@ -245,8 +269,8 @@ def notes(a: Assessment) -> list[str]:
     said = [*_swapped(a)]
     if risk.rounded:
         said.append(
-            f"{risk.rounded:,} of {risk.n:,} confidences are 1.0 by rounding, not a claim of certainty: CSR rests on a "
-            "convention there. Logits would be exact: Predictions.from_logits."
+            f"{risk.rounded:,} of {risk.n:,} confidences are 1.0 by rounding, not a claim of certainty: CSR and the "
+            "expected errors rest on a convention there. Logits would be exact: Predictions.from_logits."
         )
     if risk.certain and not risk.certain_wrong:
         said.append(f"{risk.certain:,} of {risk.n:,} rows have confidence 1 and are right; CSR leaves them out.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,11 +18,15 @@ from surefoot.metrics.terms import (
     SURPRISE_BY_DOUBT,
     WRONG_BY_DOUBT,
 )
+from surefoot.predictions.doubt import NARROW_DOUBTS, of_rounded_text
 from surefoot.risk.rows import Rows
 from surefoot.tallies import Floats, Tally
 
 #: 1 / doubt is at most this, whatever the doubt: sums of it stay finite.
 MOST = 1e300
+
+#: The doubts that rounded confidences of 1 have by convention, whatever type or text they came in.
+_CONVENTIONS = (*NARROW_DOUBTS, *(of_rounded_text(decimals) for decimals in range(1, 10)))
 
 _COLUMNS = ("doubt", "confidence", "rows", "wrong", "surprise", "relief")
 
@@ -55,6 +59,25 @@ class Counts:
     def mirrored(self) -> Counts:
         """The same rows seen from the other side: a correct row is the surprise, and confidence its chance."""
         return Counts(self.confidence, self.doubt, self.rows, self.right, self.relief, self.surprise, self.is_exact)
+
+    def without_rounded(self, rounded: int) -> Counts:
+        """Without the rows whose confidence is 1 by rounding, as far as they were right.
+
+        Their doubt is a convention, rather too large than too small. That is on the safe side against overconfidence;
+        against underconfidence it would count errors as expected that no model expected.
+        """
+        if not rounded:
+            return self
+        places = [i for doubt in _CONVENTIONS for i in np.flatnonzero(np.abs(self.doubt - doubt) <= 0.02 * doubt)]
+        place = next((i for i in places if self.rows[i] >= rounded), None)
+        if place is None:
+            return self
+        rows, relief = self.rows.copy(), self.relief.copy()
+        gone = min(float(rounded), float(self.right[place]))
+        rows[place] -= gone
+        relief[place] = max(0.0, relief[place] - gone / max(float(self.confidence[place]), 0.5))
+        kept = replace(self, rows=rows, relief=relief)
+        return kept._where(rows > 0)
 
     def certain(self) -> tuple[float, float]:
         """How many rows allow for no surprise at all, and how many of them are one."""

@@ -13,6 +13,9 @@ from surefoot.binomial import limits
 from surefoot.metrics.terms import DOUBT, ROWS, SQUARED_WEIGHT, WEIGHT, WRONG
 from surefoot.tallies import Tally
 
+#: The 97.5% point of the normal law.
+_POINT = 1.959963984540054
+
 
 @dataclass(frozen=True)
 class Effects:
@@ -31,14 +34,17 @@ def effects_of(tally: Tally) -> Effects:
 
     Given the confidences, only the errors are random: the limits of Clopper and Pearson for their share hold whatever
     the chances of single samples are, for a binomial count varies at least as much as one of unequal chances. Of
-    unequal weights they are those of the effective number of samples (Korn and Graubard), which is approximate.
+    unequal weights they are normal, with the largest variance that any chances could have: which samples weigh much
+    and are doubtful as well is not known from sums.
     """
     weight, doubt, wrong = tally[WEIGHT], tally[DOUBT], tally[WRONG]
     scale = in_rows(tally)
-    effective = tally[ROWS] if equal_weights(tally) else weight**2 / tally[SQUARED_WEIGHT]
     error, stated = min(1.0, wrong / weight), doubt / weight
-    hits = error * effective
-    low, high = (float(end) for end in limits(round(hits) if equal_weights(tally) else hits, effective))
+    if equal_weights(tally):
+        low, high = (float(end) for end in limits(round(error * tally[ROWS]), tally[ROWS]))
+    else:
+        reach = _POINT * spread_of_errors(tally) / weight
+        low, high = max(0.0, error - reach), min(1.0, error + reach)
     return Effects(
         expected_errors=doubt * scale,
         observed_errors=wrong * scale,
@@ -47,6 +53,11 @@ def effects_of(tally: Tally) -> Effects:
         overstatement=error - stated,
         overstatement_interval=(low - stated, high - stated),
     )
+
+
+def spread_of_errors(tally: Tally) -> float:
+    """The largest standard deviation that the weight of errors may have: each a coin flip."""
+    return math.sqrt(tally[SQUARED_WEIGHT]) / 2
 
 
 def equal_weights(tally: Tally) -> bool:

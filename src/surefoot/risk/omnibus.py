@@ -48,6 +48,8 @@ _NODES = 1 << 13
 #: Differences of counts up to which they are ranked by counting.
 _MOST_COUNTS = 1 << 12
 _EVIDENCE = "e-value"
+#: What is smaller than any float is the smallest one, for it is not zero.
+_LEAST = math.ulp(0.0)
 
 NAMES = ("errors", "half", "csr", "capped", "extremeness")
 
@@ -225,7 +227,7 @@ class _Side:
         for name in dict.fromkeys(self.stands_for.values()):
             observed, expected = self.observed_and_expected(name)
             same = next((other for other in known if self.stands_for[other] == name), None)
-            p = known[same] if same is not None else self._tail(name, observed - expected)
+            p = known[same] if same is not None else self._tail(name)
             found[name] = Direction(name, observed, expected, p, math.nan)
         return found
 
@@ -237,11 +239,13 @@ class _Side:
             found[name] = _worst_band(name, self.cells, bands)
         if not math.isnan(self.log_e):
             e_value = math.exp(min(self.log_e, 700.0))
-            found[_EVIDENCE] = Direction(_EVIDENCE, e_value, 1.0, math.exp(-max(self.log_e, 0.0)), math.nan)
+            p = max(math.exp(-max(self.log_e, 0.0)), _LEAST)
+            found[_EVIDENCE] = Direction(_EVIDENCE, e_value, 1.0, p, math.nan)
         return found
 
-    def _tail(self, name: str, excess: float) -> float:
-        """The chance that a weighted sum of errors exceeds its mean by so much or more; weights may be negative."""
+    def _tail(self, name: str) -> float:
+        """The chance that a weighted sum of errors is as large as that of these; weights may be negative."""
+        # the sum and its law are of the same groups, or a sum of 0 would be a little more or less
         cells = self.cells.merged
         weight = _weights(cells)[name]
         if not weight.any():
@@ -250,9 +254,9 @@ class _Side:
         negative = weight < 0
         chance = np.where(negative, cells.otherwise, cells.chance)
         otherwise = np.where(negative, cells.chance, cells.otherwise)
+        counted = np.where(negative, cells.rows - cells.fired, cells.fired)
         law = Rows(chance, otherwise, np.abs(weight), cells.rows, cells.is_exact)[weight != 0]
-        mean = float((law.count * law.chance * law.weight).sum())
-        return upper_tail(law, min(mean + excess, law.total), nodes=_NODES).p
+        return upper_tail(law, min(float((counted * np.abs(weight)).sum()), law.total), nodes=_NODES).p
 
     def values(self, fired: Floats) -> dict[str, tuple[Floats, float]]:
         """For each row of numbers of errors by merged group: the value of every direction, and what counts as a tie."""
@@ -307,7 +311,8 @@ def _worst_band(name: str, cells: Cells, bands: Codes) -> Direction:
         return Direction(name, 0.0, 0.0, 1.0, math.nan)
     p = more_than(np.round(fired) - 1, rows, np.minimum(expected / rows, 1.0))
     worst = int(np.argmin(p))
-    return Direction(name, float(fired[worst]), float(expected[worst]), min(1.0, float(p[worst]) * len(p)), math.nan)
+    smallest = min(1.0, max(float(p[worst]), _LEAST) * len(p))
+    return Direction(name, float(fired[worst]), float(expected[worst]), smallest, math.nan)
 
 
 def _log_e_values(cells: Cells, fired: Floats) -> Floats:

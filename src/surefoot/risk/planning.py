@@ -101,7 +101,7 @@ def typical_range(counts: Counts) -> tuple[float, float]:
     if not len(random.chance):
         return sure / counts.n, sure / counts.n
     silent = 1 - upper_tail(random, float(random.weight.min())).p
-    low = 0.0 if silent >= 0.05 else _critical(random, 0.95)
+    low = 0.0 if silent >= 0.05 else min(_critical(random, 0.95), random.total)
     # most have no mistake at all where these are seldom
     high = 0.0 if silent >= 0.95 else min(_critical(random, 0.05), random.total)
     return (sure + low) / counts.n, (sure + high) / counts.n

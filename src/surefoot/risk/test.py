@@ -20,7 +20,6 @@ from surefoot.metrics.terms import (
     DOUBT,
     ERRORS,
     ROWS,
-    SQUARED_WEIGHT,
     WEIGHT,
     WRONG,
 )
@@ -28,7 +27,7 @@ from surefoot.predictions import Predictions, as_predictions
 from surefoot.risk.cells import Cells
 from surefoot.risk.counts import MOST, Counts, counts_of
 from surefoot.risk.deflation import csr_lower, deflation
-from surefoot.risk.effects import Effects, effects_of, equal_weights
+from surefoot.risk.effects import Effects, effects_of, equal_weights, spread_of_errors
 from surefoot.risk.evalues import log_e
 from surefoot.risk.null import upper_tail
 from surefoot.risk.omnibus import Direction, Draws, OfSums, Omnibus, omnibus
@@ -131,6 +130,11 @@ class RiskResult:
     method: Method
     alternative: Alternative
     _omnibus: Omnibus | OfSums | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether samples weigh differently: then sums of weight stand for counts, and no e-value is to be had."""
+        return math.isnan(self.log_e)
 
     @property
     def directions(self) -> tuple[Direction, ...]:
@@ -283,12 +287,12 @@ class _Tested:
         self.is_known_by_sums = self.is_weighted and predictions is None
 
     @cached_property
-    def omnibus_draws(self) -> Draws:
+    def _draws(self) -> Draws:
         return Draws(self._cells("overconfident"))
 
     def result(self, alternative: Alternative) -> RiskResult:
         tally, is_weighted = self.tally, self.is_weighted
-        every = self.counts.mirrored() if alternative == "underconfident" else self.counts
+        every = self._counts(alternative)
         counts = every.doubtful()
         surprised = every.certain()[1] > 0
         law = _law(tally, self.predictions, counts, alternative)
@@ -302,7 +306,9 @@ class _Tested:
             together: Omnibus | OfSums = _of_sums(self.effects, tally, p, alternative)
         else:
             known = {"csr": plain.p, "capped": companion.p}
-            together = omnibus(self._cells(alternative), evidence, known, self.omnibus_draws)
+            cells = self._cells(alternative)
+            # both sides share their draws, unless rounded rows are left out of one
+            together = omnibus(cells, evidence, known, Draws(cells) if tally.rounded else self._draws)
         size, interval = deflation(every)
         skewness, share = _moments(law.rows)
         statistic = math.inf if surprised else law.seen / law.weight if law.weight else math.nan
@@ -339,6 +345,12 @@ class _Tested:
             _omnibus=together,
         )
 
+    def _counts(self, alternative: Alternative) -> Counts:
+        """The counts as one side sees them."""
+        if alternative == "overconfident":
+            return self.counts
+        return self.counts.without_rounded(self.tally.rounded).mirrored()
+
     def _tails(self, law: _Law, surprised: bool) -> tuple[Tail, Tail]:
         """The tail of the statistic and of its capped companion."""
         capped = law.capped(CAP)
@@ -356,8 +368,7 @@ class _Tested:
         """The groups of samples that the omnibus test draws."""
         is_mirrored = alternative == "underconfident"
         if not self.is_weighted or self.predictions is None:
-            counts = self.counts.mirrored() if is_mirrored else self.counts
-            return Cells.of(counts.doubtful(), is_mirrored=is_mirrored)
+            return Cells.of(self._counts(alternative).doubtful(), is_mirrored=is_mirrored)
         p, every = self.predictions, slice(None)
         chance, otherwise, fired = p.doubt_of(every), p.confidence_of(every), p.wrong
         if is_mirrored:
@@ -370,9 +381,7 @@ class _Tested:
 def _of_sums(effects: Effects, tally: Tally, pvalue: float, alternative: Alternative) -> OfSums:
     """The omnibus test where weights are unequal and only their sums are known: errors and CSR, by normal laws."""
     sign = 1 if alternative == "overconfident" else -1
-    share = tally[DOUBT] / tally[WEIGHT]
-    # as if each sample had the mean chance, which makes the spread rather too large than too small
-    spread = math.sqrt(tally[SQUARED_WEIGHT] * share * (1 - share))
+    spread = spread_of_errors(tally)
     excess = sign * (tally[WRONG] - tally[DOUBT])
     counted = normal_cdf(-excess / spread) if spread else float(excess <= 0)
     seen, stated = effects.observed_errors, effects.expected_errors
