@@ -199,3 +199,24 @@ def test_many_rows_alike_on_a_grid() -> None:
                     mass[:w] *= 1 - q
             p = gridded_tail(law, s, *_saddlepoint(law, s)).p
             assert 0.999 * beyond <= p <= 1.1 * beyond
+
+
+def test_a_heavy_row_does_not_swallow_light_ones() -> None:
+    # one error at a doubt of 1e-12 beside ten of nineteen at one half
+    doubt = np.append(1e-12, np.full(19, 0.5))
+    wrong = np.append(True, np.arange(19) < 10)
+    p = sf.risk_test(sf.Predictions.from_correct(~wrong, doubt=doubt)).pvalue
+    assert p == pytest.approx(1e-12 * binom.sf(9, 19, 0.5), rel=1e-6)
+    rng = np.random.default_rng(9)
+    for _ in range(300):
+        n = int(rng.integers(2, 13))
+        doubt = np.where(rng.random(n) < 0.3, 10.0 ** rng.uniform(-11, -1, n), rng.uniform(0.05, 0.5, n))
+        wrong = rng.random(n) < np.sqrt(doubt)
+        s = float((wrong / doubt).sum())
+        if not s:
+            continue
+        sums, mass = np.zeros(1), np.ones(1)
+        for q in doubt:
+            sums, mass = np.append(sums, sums + 1 / q), np.append(mass * (1 - q), mass * q)
+        exact = math.fsum(mass[sums >= s * (1 - 1e-13)])
+        assert 0.999 * exact <= upper_tail(rows(doubt), s).p <= 1.05 * exact

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from surefoot.risk.rows import SAME, Rows, Tail
+from surefoot.risk.rows import Rows, Tail, same_for
 from surefoot.tallies import Floats
 
 #: How long a list may be.
@@ -21,36 +21,41 @@ def too_many(rows: Rows, s: float) -> bool:
 
 def listed_tail(rows: Rows, s: float) -> Tail | None:
     """The tail from the lists of the sums of two hands of rows; None if a list would be too long."""
+    same = same_for(rows)
     by_weight = np.argsort(rows.weight, kind="stable")
     order = np.repeat(by_weight, rows.count[by_weight].astype(np.intp))
-    hands = [_sums(rows.chance[hand], rows.otherwise[hand], rows.weight[hand], s) for hand in (order[::2], order[1::2])]
+    hands = [
+        _sums(rows.chance[hand], rows.otherwise[hand], rows.weight[hand], s, same) for hand in (order[::2], order[1::2])
+    ]
     if hands[0] is None or hands[1] is None:
         return None
     (one, one_mass, one_beyond), (other, other_mass, other_beyond) = hands[0], hands[1]
     # P(other sum >= what one leaves), one's sums from the largest down
     reached = np.append(np.cumsum(other_mass[::-1])[::-1], 0.0) + other_beyond
-    at_least = reached[np.searchsorted(other, s * (1 - SAME) - one, side="left")]
-    above = reached[np.searchsorted(other, s * (1 + SAME) - one, side="left")]
+    at_least = reached[np.searchsorted(other, s * (1 - same) - one, side="left")]
+    above = reached[np.searchsorted(other, s * (1 + same) - one, side="left")]
     p, more = (one_beyond + float((one_mass * tail).sum()) for tail in (at_least, above))
     return Tail(p, (p + more) / 2)
 
 
-def _sums(chance: Floats, otherwise: Floats, weight: Floats, s: float) -> tuple[Floats, Floats, float] | None:
+def _sums(
+    chance: Floats, otherwise: Floats, weight: Floats, s: float, same: float
+) -> tuple[Floats, Floats, float] | None:
     """The sums of these rows below s, rising, with their probabilities; and the probability of what lies beyond."""
     sums, mass, beyond = np.zeros(1), np.ones(1), 0.0
     for fires, silent, adds in zip(chance.tolist(), otherwise.tolist(), weight.tolist(), strict=True):
         moved = sums + adds
-        inside = int(np.searchsorted(moved, s * (1 + SAME), side="right"))
+        inside = int(np.searchsorted(moved, s * (1 + same), side="right"))
         beyond += fires * float(mass[inside:].sum())
         sums, mass = np.concatenate([sums, moved[:inside]]), np.concatenate([mass * silent, mass[:inside] * fires])
         order = np.argsort(sums, kind="stable")  # merges two rising runs
-        sums, mass = _without_ties(sums[order], mass[order], s)
+        sums, mass = _without_ties(sums[order], mass[order], same / 4 * s)
         if len(sums) > LONGEST:
             return None
     return sums, mass, beyond
 
 
-def _without_ties(sums: Floats, mass: Floats, s: float) -> tuple[Floats, Floats]:
-    """Equal sums together."""
-    starts = np.flatnonzero(np.append(True, np.diff(sums) > SAME / 4 * s))
+def _without_ties(sums: Floats, mass: Floats, apart: float) -> tuple[Floats, Floats]:
+    """Sums together that differ by no more than rounding makes."""
+    starts = np.flatnonzero(np.append(True, np.diff(sums) > apart))
     return (sums[starts], np.add.reduceat(mass, starts)) if len(starts) < len(sums) else (sums, mass)

@@ -20,7 +20,7 @@ import numpy as np
 from surefoot.binomial import at_most, exactly, more_than
 from surefoot.risk.inversion import MOST_NODES, inverted_tail
 from surefoot.risk.listing import listed_tail, too_many
-from surefoot.risk.rows import SAME, Rows, Tail
+from surefoot.risk.rows import ROUNDING, SAME, Rows, Tail, same_for
 
 #: Rows up to which listing their sums is tried.
 LISTED = 256
@@ -36,14 +36,14 @@ _DEEPEST = 3
 def upper_tail(rows: Rows, s: float, depth: int = 0, nodes: int = MOST_NODES) -> Tail:
     """The chance that what fires adds up to s or more; fewer ``nodes`` make it quicker, and a little too large."""
     surely = rows.otherwise == 0
-    whole = s
+    whole, same = s, same_for(rows)
     s -= float((rows.count * rows.weight)[surely].sum())
     rows = rows[~surely & (rows.chance > 0)]
-    if s <= SAME * whole:
+    if s <= same * whole:
         # whatever happens reaches s; unless something fires, it just does
-        return Tail(1.0, 1.0 if s < -SAME * whole else 1 - math.exp(_log_none(rows)) / 2)
-    threshold = s * (1 - SAME)
-    alone, exactly = rows.weight >= threshold, np.abs(rows.weight - s) <= SAME * s
+        return Tail(1.0, 1.0 if s < -same * whole else 1 - math.exp(_log_none(rows)) / 2)
+    threshold = s * (1 - same)
+    alone, exactly = rows.weight >= threshold, np.abs(rows.weight - s) <= same * s
     log_none = _log_none(rows[alone])
     light = rows[~alone]
     tail = _light_tail(light, s, depth, nodes)
@@ -58,12 +58,13 @@ def upper_tail(rows: Rows, s: float, depth: int = 0, nodes: int = MOST_NODES) ->
 
 def _light_tail(rows: Rows, s: float, depth: int, nodes: int) -> Tail:
     """The tail of rows none of which reaches s alone."""
-    threshold = s * (1 - SAME)
+    same = same_for(rows)
+    threshold = s * (1 - same)
     if not len(rows.chance) or rows.total < threshold:
         return Tail(0.0, 0.0)
     if rows.total - float(rows.weight.min()) < threshold:
         every = math.exp(float((rows.count * np.log(rows.chance)).sum()))
-        return Tail(every, every / 2 if rows.total <= s * (1 + SAME) else every)
+        return Tail(every, every / 2 if rows.total <= s * (1 + same) else every)
     # the law does not know of units; in these no square overflows
     unit = 2.0 ** math.frexp(float(rows.weight.max()))[1]
     rows = Rows(rows.chance, rows.otherwise, rows.weight / unit, rows.count, rows.tied)
@@ -114,7 +115,9 @@ def _by_plateau(rows: Rows, plateau: int, s: float, depth: int, nodes: int) -> T
         mid -= float(exactly(enough, count, chance)) * math.exp(_log_none(others)) / 2
     # the fewer fire, the more the others have to reach: until what is left cannot matter
     for fired in range(enough - 1, -1, -1):
-        tail, mass = upper_tail(others, s - fired * weight, depth, nodes), float(exactly(fired, count, chance))
+        # the difference keeps the rounding of what it was taken from
+        left = s - fired * weight - ROUNDING * s
+        tail, mass = upper_tail(others, left, depth, nodes), float(exactly(fired, count, chance))
         p, mid = p + mass * tail.p, mid + mass * tail.mid
         if tail.p * float(at_most(fired - 1, count, chance)) <= _NEGLIGIBLE * p:
             break

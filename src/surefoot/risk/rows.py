@@ -15,6 +15,11 @@ CAP = 0.1
 SAME = 1e-11
 
 
+#: The same where rows are few: only what rounding makes, so that a heavy row does not swallow light ones.
+ROUNDING = 2.0**-44
+_FEW = 256
+
+
 @dataclass(frozen=True)
 class Rows:
     """Rows that are alike: their chance of firing and of not, what firing adds, and how many they are."""
@@ -45,3 +50,8 @@ class Tail:
 
     p: float
     mid: float
+
+
+def same_for(rows: Rows) -> float:
+    """How close to s, relative to it, a sum of these rows is s."""
+    return ROUNDING if float(rows.count.sum()) <= _FEW else SAME
