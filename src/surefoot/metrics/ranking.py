@@ -19,7 +19,7 @@ from surefoot.metric import Metric, Noted
 from surefoot.metrics.averages import Average, averaged, check_average
 from surefoot.metrics.weighted import gained
 from surefoot.predictions import Predictions
-from surefoot.predictions.doors import refuse_beside_predictions
+from surefoot.predictions.arguments import refuse_beside_predictions
 from surefoot.predictions.labels import as_labels
 from surefoot.tallies import Floats, Label, Table, Tally, Term
 
