@@ -332,7 +332,7 @@ def main() -> None:
         of_verdict = verdict_part(pool, draws // 40)
         others = path.read_text(encoding="utf-8") if asked.verdict else other_parts(pool, draws, streams)
     start, rest = others.partition(FIRST)[::2]
-    text = f"{start.partition(VERDICT)[0]}{VERDICT}{of_verdict}{FIRST}{rest}"
+    text = f"{start.partition(VERDICT)[0].rstrip()}\n\n{VERDICT}{of_verdict}{FIRST}{rest}"
     if asked.fast:
         print(text)
     else:
