@@ -91,14 +91,20 @@ class Omnibus:
     Where the first draws settle it, no direction's own p-value is needed: it is computed when it is looked at.
     """
 
-    def __init__(self, side: _Side, known: Mapping[str, float], adjusted: dict[str, float]) -> None:
-        self._side, self._known, self._adjusted = side, known, adjusted
+    def __init__(
+        self,
+        side: _Side,
+        known: Mapping[str, float],
+        adjusted: dict[str, float],
+        exact: dict[str, Direction] | None = None,
+    ) -> None:
+        self._side, self._known, self._adjusted, self._exact = side, known, adjusted, exact
         self.pvalue = min(adjusted.values())
 
     @cached_property
     def directions(self) -> tuple[Direction, ...]:
         """The five, those that coincide with the same p-values."""
-        exact = self._side.exact(self._known)
+        exact = self._exact or self._side.exact(self._known)
         found = []
         for name, same in self._side.stands_for.items():
             sizes = self._side.observed_and_expected(name)
@@ -130,13 +136,14 @@ def omnibus(cells: Cells, log_e: float, known: Mapping[str, float], draws: Draws
         first = draws.adjusted(side, _FIRST)
         if min(first.values()) > _SETTLED:
             return Omnibus(side, known, first)
-    exact = {**side.exact(known), **side.beside}
+    directions = side.exact(known)
+    exact = {**directions, **side.beside}
     adjusted = {name: min(1.0, len(exact) * one.pvalue) for name, one in exact.items()}
     if min(adjusted.values()) > _FAR and len(cells.chance):
         # a union is at most as likely as its parts together: where draws say more, that is their noise
         drawn = draws.adjusted(side, _ALL)
         adjusted = {name: min(p, drawn[name]) for name, p in adjusted.items()}
-    return Omnibus(side, known, adjusted)
+    return Omnibus(side, known, adjusted, directions)
 
 
 class Draws:
