@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from os import PathLike
 from typing import Any, Literal, get_args
 
 import numpy as np
 
-from surefoot.arguments import check_share
+from surefoot.arguments import check_share, check_whole
 from surefoot.engines.threads import in_parallel
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions import Predictions
+from surefoot.predictions.columns import check_lengths
+from surefoot.predictions.labels import as_labels
+from surefoot.risk.cells import Codes
+from surefoot.risk.issued import AWAITED, RIGHT, WRONG, Issued, both
 from surefoot.risk.seen import Id, Seen
-from surefoot.risk.watching import Side
+from surefoot.risk.watching import Side, Stretch
+from surefoot.tallies import Floats
 
 Watched = Literal["both", "overconfident", "underconfident"]
 
@@ -27,22 +33,30 @@ class Monitor:
     confidences are calibrated, the chance that this ever happens is at most ``level``, however often one looks.
     ``drift``: the change detector, which starts anew at every row and after each of its alarms, has reached
     ``mean_time_between_false_alarms``; calibrated rows make it do so at most once in that many rows on average. Both
-    watch both sides unless ``alternative`` says which. What it takes is that each confidence was issued before its
-    label was known; rows need not be alike, nor independent.
+    watch both sides unless ``alternative`` says which.
 
-    Labels may come late and out of order: :meth:`expect` tells the predictions as they are issued, :meth:`update` the
-    labels as they arrive. Rows with ids count once, however often they are fed. Whole-number ids that follow each
-    other cost two numbers a gap, other ids their own length for each row; rows without ids cost nothing. Doubts below
-    1e-9 are bet on as if they were 1e-9; a certain row that is wrong is infinite evidence.
+    What it takes: given its confidence and everything issued and labelled before it, a prediction is wrong with at most
+    the probability it states. Where that is broken, as by several rows of one patient, name what belongs together
+    (``groups``): otherwise one cause counts many times, and alarms come too often.
+
+    :meth:`expect` tells predictions as they are issued, :meth:`update` labels as they arrive. Rows count in the order
+    of issue, and one whose label has not come as if it were no surprise: labels may come in any order and at any time,
+    mistakes first or last, and nothing is lost but time. Rows issued in one call of :meth:`expect`, or with one group
+    in one call, are averaged before they multiply. After ``label_window`` more rows a label is no longer awaited.
+
+    Rows with ids count once, however often they are fed. Whole-number ids that follow each other cost two numbers a
+    gap, other ids their own length for each row; rows without ids cost nothing. Doubts below 1e-9 are bet on as if they
+    were 1e-9; a certain row that is wrong is infinite evidence.
 
     Examples
     --------
     >>> m = Monitor(level=0.05)
-    >>> m.expect(["a", "b"], [0.99, 0.9])
+    >>> m.expect("a", 0.99)
+    >>> m.expect(["b", "c"], [0.9, 0.8])
     >>> m.update([False], ids=["a"])
     >>> m.update([True] * 3, [0.9, 0.8, 0.9])
     >>> m.rows, m.pending, m.alarm
-    (4, 1, False)
+    (4, 2, False)
     """
 
     def __init__(
@@ -51,8 +65,10 @@ class Monitor:
         level: float = 0.05,
         mean_time_between_false_alarms: float = 10_000,
         alternative: Watched = "both",
+        label_window: int = 100_000,
     ) -> None:
         check_share("level", level, "0.05")
+        check_whole("label_window", label_window)
         time = mean_time_between_false_alarms
         if isinstance(time, bool) or not isinstance(time, int | float) or not 1 <= time < math.inf:
             raise ValueError(f"mean_time_between_false_alarms is {time!r}; it should be a number of rows, at least 1.")
@@ -61,16 +77,22 @@ class Monitor:
         self.level = float(level)
         self.mean_time_between_false_alarms = float(time)
         self.alternative = alternative
-        #: Rows counted so far, the mistakes they allowed for and those they made; labels that came again.
-        self.rows, self.stated, self.errors, self.repeated = 0, 0.0, 0, 0
-        #: The row at which the e-process reached 1 / level, and the rows at which the detector went off.
-        self.alarm_row: int | None = None
-        self.drift_rows: list[int] = []
+        self.label_window = int(label_window)
+        #: Rows whose labels have come, the mistakes they allowed for and those they made.
+        self.rows, self.stated, self.errors = 0, 0.0, 0
+        #: Labels that came again, or after the window; and rows that never got one.
+        self.repeated, self.unlabelled = 0, 0
+        self._alarm_row: int | None = None
+        self._drift_rows: list[int] = []
         #: The evidence at each of those that this process has seen.
-        self.drift_evidence: dict[int, float] = {}
+        self._drift_evidence: dict[int, float] = {}
         self._unseen_drift = False
-        self._sides = {name: Side() for name in ("overconfident", "underconfident") if alternative in (name, "both")}
-        self._expected: dict[Id, tuple[float, float]] = {}
+        #: After the rows that are settled; and after those up to the last label, once these have been looked at.
+        self._sides = {name: Side() for name in _SIDES if alternative in (name, "both")}
+        self._now: dict[str, Side] | None = None
+        #: The row after which the detector last started anew, if that is not settled yet.
+        self._restarted = 0
+        self._issued = Issued()
         self._seen = Seen()
 
     # -- what is known -----------------------------------------------------------------------------------------------
@@ -81,44 +103,74 @@ class Monitor:
         return self.alarm_row is not None
 
     @property
+    def alarm_row(self) -> int | None:
+        """The row, in the order of issue, at which the e-process reached 1 / ``level``."""
+        self._look()
+        return self._alarm_row
+
+    @property
     def drift(self) -> bool:
         """Whether the change detector has gone off since :meth:`acknowledge` was last called."""
+        self._look()
         return self._unseen_drift
+
+    @property
+    def drift_rows(self) -> list[int]:
+        """The rows, in the order of issue, at which the change detector went off."""
+        self._look()
+        return self._drift_rows
+
+    @property
+    def drift_evidence(self) -> dict[int, float]:
+        """The evidence at each of those rows that this process has seen."""
+        self._look()
+        return self._drift_evidence
 
     @property
     def log_e(self) -> float:
         """The logarithm of :attr:`e_value`."""
-        values = [side.log_e for side in self._sides.values()]
+        values = [side.log_e for side in self._look().values()]
         top = max(values)
         return top if math.isinf(top) else top + math.log(sum(math.exp(x - top) for x in values) / len(values))
 
     @property
     def e_value(self) -> float:
-        """The evidence of all rows so far; of two sides, the mean. It may have been larger before."""
+        """The evidence of all rows up to the last whose label has come; of two sides, the mean.
+
+        It may have been larger before. A row before that whose label is awaited counts as if it were no surprise: with
+        all labels the evidence is this much, or more.
+        """
         return math.exp(self.log_e) if self.log_e < 709 else math.inf
 
     @property
     def evidence(self) -> float:
         """Of a change, since the detector last started; it goes off at ``mean_time_between_false_alarms``."""
-        return sum(side.evidence for side in self._sides.values()) / len(self._sides)
+        return sum(side.evidence for side in self._look().values()) / len(self._sides)
 
     @property
     def side(self) -> str:
         """The side on which there is more evidence."""
-        return max(self._sides, key=lambda name: self._sides[name].log_e)
+        now = self._look()
+        return max(now, key=lambda name: now[name].log_e)
 
     @property
     def pending(self) -> int:
-        """Predictions whose labels have not come yet."""
-        return len(self._expected)
+        """Predictions whose labels are awaited."""
+        return len(self._issued.places)
+
+    @property
+    def issued(self) -> int:
+        """Predictions in all: labelled, awaited, and given up."""
+        return self._issued.stop
 
     @property
     def has_ids(self) -> bool:
         """Whether rows were counted by id."""
-        return bool(self._expected or self._seen)
+        return bool(self._issued.places or self._seen)
 
     def acknowledge(self) -> None:
         """The drift has been seen to: wait for the next."""
+        self._look()
         self._unseen_drift = False
 
     def __repr__(self) -> str:
@@ -132,32 +184,56 @@ class Monitor:
             )
         if self.pending:
             said.append(f"{self.pending:,} labels awaited")
+        if self.unlabelled:
+            said.append(f"{self.unlabelled:,} never labelled")
         return f"<Monitor: {', '.join(said)}>"
 
     # -- what comes in -----------------------------------------------------------------------------------------------
 
-    def expect(self, ids: Any, confidence: Any = None, *, doubt: Any = None) -> None:
-        """Predictions were issued; their labels may come later, by the same ids. Those labelled already are left."""
+    def expect(self, ids: Any, confidence: Any = None, *, doubt: Any = None, groups: Any = None) -> None:
+        """Predictions were issued, together; their labels may come later, by the same ids.
+
+        Those that are expected or labelled already are left. Where they were not issued together, call it for each, or
+        say with ``groups`` which of them belong to one another (``groups=ids``: none).
+        """
         names = _ids(ids)
         if not names:
             return
         claims = Predictions.from_correct(
             np.ones(len(names), dtype=bool), *_columns(len(names), confidence), doubt=_column(len(names), doubt)
         )
-        new: dict[Id, tuple[float, float]] = {}
-        for i, (name, claim) in enumerate(zip(names, _claims(claims), strict=True)):
-            before = self._expected.get(name, new.get(name))
+        units = np.zeros(len(names), dtype=np.int64) if groups is None else _units(len(names), groups)
+        new: dict[Id, int] = {}
+        columns = list(_claims(claims))
+        for i, (name, claim) in enumerate(zip(names, columns, strict=True)):
+            before = self._issued.claim(name) or (columns[new[name]] if name in new else None)
             if before is not None and before != claim:
                 raise InvalidPredictions(
                     f"ids[{i}] is {name!r}, which is expected with confidence {before[0]!r} already; "
                     f"now it comes with {claim[0]!r}. Each prediction needs an id of its own."
                 )
-            if name not in self._seen:
-                new[name] = claim
-        self._expected.update(new)
+            if before is None and name not in self._seen:
+                new[name] = i
+        if not new:
+            return
+        # in the order of issue, which is that of the groups' first rows
+        at = np.array(list(new.values()))
+        at = at[np.argsort(_by_first(units[at]), kind="stable")]
+        held, sizes = np.array(columns)[at], _sizes(_by_first(units[at]))
+        place = self._issued.stop
+        self._issued.add(held[:, 0], held[:, 1], AWAITED, sizes)
+        for i, row in enumerate(at.tolist()):
+            self._issued.places[names[row]] = place + i
+        self._close()
 
-    def update(self, correct: Any, confidence: Any = None, *, doubt: Any = None, ids: Any = None) -> None:
-        """Labels arrived: with their confidences, or with ids expected before. On an error none of them counts."""
+    def update(
+        self, correct: Any, confidence: Any = None, *, doubt: Any = None, ids: Any = None, groups: Any = None
+    ) -> None:
+        """Labels arrived: with their confidences, or with ids expected before. On an error none of them counts.
+
+        Rows that were not expected are issued and labelled at once, one after the other; those of one of the ``groups``
+        together.
+        """
         correct = np.atleast_1d(np.asarray(correct))
         given = confidence is not None or doubt is not None
         if ids is None and not given:
@@ -167,81 +243,148 @@ class Monitor:
             raise InvalidPredictions(f"lengths differ: correct has {len(correct)} rows, ids {len(names)}.")
         if not len(correct):
             return
+        if groups is not None and not given:
+            raise InvalidPredictions(
+                "groups are told when predictions are issued: expect(ids, confidence, groups=...)."
+            )
+        units = None if groups is None else _units(len(correct), groups)
         fresh = np.ones(len(correct), dtype=bool) if names is None else self._seen.lacks(names)
+        awaited = np.zeros(len(correct), dtype=bool)
+        if names is not None and self._issued.places:
+            awaited = np.array([name in self._issued.places for name in names]) & fresh
         if not given:
             assert names is not None
-            claims = [self._expected.get(name) for name in names]
-            unknown = next((i for i, claim in enumerate(claims) if claim is None and fresh[i]), None)
-            if unknown is not None:
+            unknown = np.flatnonzero(fresh & ~awaited)
+            if len(unknown):
+                i = int(unknown[0])
                 raise InvalidPredictions(
-                    f"ids[{unknown}] is {names[unknown]!r}, for which no prediction is expected; call expect first, or "
+                    f"ids[{i}] is {names[i]!r}, for which no prediction is expected; call expect first, or "
                     "give its confidence."
                 )
-            held = np.array([claim or (1.0, 0.0) for claim in claims]).reshape(-1, 2)
+            held = np.array([self._issued.claim(name) or (1.0, 0.0) for name in names]).reshape(-1, 2)
             rows = Predictions.from_correct(correct, held[:, 0], doubt=held[:, 1])
         else:
             rows = Predictions.from_correct(
                 correct, *_columns(len(correct), confidence), doubt=_column(len(correct), doubt)
             )
-            if names is not None and self._expected:
-                self._check_claims(names, rows, fresh)
-        self._count(rows[fresh] if not fresh.all() else rows)
+            if names is not None and awaited.any():
+                self._check_claims(names, rows, awaited)
+        if names is not None and awaited.any():
+            at = np.flatnonzero(awaited)
+            self._issued.label([names[i] for i in at.tolist()], rows.correct[at])
+        self._tell(rows[fresh] if not fresh.all() else rows)
+        new = fresh & ~awaited
+        self._issue(rows[new] if not new.all() else rows, units if units is None else units[new])
         self.repeated += int((~fresh).sum())
         if names is not None:
             self._seen.add_all(names)
-        if self._expected:
-            for name in names or ():
-                self._expected.pop(name, None)
+        self._close()
 
-    def _check_claims(self, names: list[Id], rows: Predictions, fresh: Any) -> None:
+    def _check_claims(self, names: list[Id], rows: Predictions, awaited: Any) -> None:
         """A prediction that was expected keeps the confidence it was issued with."""
         for i, (name, claim) in enumerate(zip(names, _claims(rows), strict=True)):
-            before = self._expected.get(name)
-            if fresh[i] and before is not None and before != claim:
+            before = self._issued.claim(name)
+            if awaited[i] and before is not None and before != claim:
                 raise InvalidPredictions(
                     f"ids[{i}] is {name!r}, which was issued with confidence {before[0]!r}; its label comes with "
                     f"{claim[0]!r}. Leave out the confidence, or give the one that was issued."
                 )
 
-    def _count(self, rows: Predictions) -> None:
-        """Follow all sides through the rows, piece by piece; from where the detector goes off, it starts anew."""
-        for start in range(0, len(rows), _PIECE):
-            self._count_piece(rows[start : start + _PIECE])
+    def _tell(self, rows: Predictions) -> None:
+        """Labels have come."""
+        self.rows += len(rows)
+        self.stated += float(rows.doubt_of(slice(None)).sum())
+        self.errors += int((~rows.correct).sum())
 
-    def _count_piece(self, rows: Predictions) -> None:
-        every = slice(None)
-        doubt, confidence, wrong = rows.doubt_of(every), rows.confidence_of(every), ~rows.correct
-        columns: dict[str, tuple[Any, Any, Any]] = {
-            "overconfident": (doubt, confidence, wrong),
-            "underconfident": (confidence, doubt, ~wrong),
-        }
-        jobs = [partial(side.follow, *columns[name]) for name, side in self._sides.items()]
-        paths = in_parallel(jobs) if len(rows) > _ALONE else [job() for job in jobs]
-        if self.alarm_row is None:
-            log_e = np.logaddexp.reduce([path[0] for path in paths], axis=0) - math.log(len(paths))
+    def _issue(self, rows: Predictions, units: Any) -> None:
+        """Rows that are labelled as they are issued: counted at once, unless others are awaited before them."""
+        if not len(rows):
+            return
+        every, sizes = slice(None), None
+        if units is not None:
+            first = _by_first(units)
+            rows, sizes = rows[np.argsort(first, kind="stable")], _sizes(first)
+        doubt, confidence, right = rows.doubt_of(every), rows.confidence_of(every), rows.correct
+        if len(self._issued):
+            alone = np.ones(len(rows), dtype=np.int64) if sizes is None else sizes
+            self._issued.add(confidence, doubt, np.where(right, RIGHT, WRONG), alone)
+            return
+        self._now = None
+        seen = both(doubt, confidence, ~right, right, None if sizes is None else sizes.astype(np.float64))
+        self._follow(self._sides, seen)
+        self._issued.start += len(rows)
+
+    def _close(self) -> None:
+        """Give up labels that are too late, and settle what is ready, if it is much."""
+        names = self._issued.give_up(self._issued.stop - self.label_window)
+        self.unlabelled += len(names)
+        self._seen.add_all(names)
+        if len(self._issued):
+            self._now = None
+            if self._issued.ready >= _PIECE:
+                self._look()
+
+    # -- counting ----------------------------------------------------------------------------------------------------
+
+    def _look(self) -> dict[str, Side]:
+        """Settle what no label can change any more, and follow the rest up to the last label that has come."""
+        if self._now is not None:
+            return self._now
+        ready = self._issued.ready
+        if ready:
+            self._follow(self._sides, self._issued.sides(ready))
+            self._issued.drop(ready)
+        known = self._issued.known
+        if not known:
+            self._now = self._sides
+            return self._now
+        # of these rows more may become known: the sides that are settled stay where they are
+        ahead = {name: replace(side) for name, side in self._sides.items()}
+        self._follow(ahead, self._issued.sides(known))
+        if self._restarted > self._issued.start:
+            for side in self._sides.values():
+                side.restart()
+        self._now = ahead
+        return ahead
+
+    def _follow(self, sides: dict[str, Side], seen: dict[str, Stretch]) -> None:
+        """Follow all sides through rows, piece by piece; from where the detector goes off, it starts anew."""
+        before = self._issued.start
+        units = len(next(iter(seen.values())))
+        for start in range(0, units, _PIECE):
+            piece = {name: seen[name][start : start + _PIECE] for name in sides}
+            self._follow_piece(sides, piece, before)
+            before += int(next(iter(piece.values())).ends[-1])
+
+    def _follow_piece(self, sides: dict[str, Side], piece: dict[str, Stretch], before: int) -> None:
+        ends = next(iter(piece.values())).ends.astype(np.int64) + before
+        paths = _each(sides, piece, Side.grow)
+        if self._alarm_row is None:
+            log_e = np.logaddexp.reduce(paths, axis=0) - math.log(len(paths))
             reached = np.flatnonzero(log_e >= -math.log(self.level))
-            self.alarm_row = self.rows + int(reached[0]) + 1 if len(reached) else None
-        evidence, start = np.mean([path[1] for path in paths], axis=0), 0
+            self._alarm_row = int(ends[reached[0]]) if len(reached) else None
+        # units before its last start say nothing to the detector
+        start = int(np.searchsorted(ends, self._restarted, side="right"))
         # from where it goes off it starts anew, a few rows and then more at a time, for it may soon go off again
-        window = _SOON
-        while True:
+        window = len(ends)
+        while start < len(ends):
+            some = slice(start, start + window)
+            copies = {name: replace(side) for name, side in sides.items()}
+            evidence = np.mean(_each(copies, {name: piece[name][some] for name in sides}, Side.detect), axis=0)
             reached = np.flatnonzero(evidence >= self.mean_time_between_false_alarms)
-            start += int(reached[0]) + 1 if len(reached) else len(evidence)
             if len(reached):
-                self.drift_rows.append(self.rows + start)
-                self.drift_evidence[self.rows + start] = float(evidence[reached[0]])
+                start += int(reached[0]) + 1
+                self._restarted = int(ends[start - 1])
+                self._drift_rows.append(self._restarted)
+                self._drift_evidence[self._restarted] = float(evidence[reached[0]])
                 self._unseen_drift = True
                 window = _SOON
-                for side in self._sides.values():
+                for side in sides.values():
                     side.restart()
-            if start >= len(rows):
-                break
-            some = slice(start, start + window)
-            parts = [side.detect(*(column[some] for column in columns[name])) for name, side in self._sides.items()]
-            evidence, window = np.mean(parts, axis=0), 2 * window
-        self.rows += len(rows)
-        self.stated += float(doubt.sum())
-        self.errors += int(wrong.sum())
+            else:
+                start, window = start + len(evidence), 2 * window
+                for name, side in sides.items():
+                    side.stakes = copies[name].stakes
 
     # -- files -------------------------------------------------------------------------------------------------------
 
@@ -259,10 +402,37 @@ class Monitor:
         return load(path)
 
 
-#: Rows up to which a second thread costs more than it saves, and rows followed in one go.
+_SIDES = ("overconfident", "underconfident")
+#: Units up to which a second thread costs more than it saves, and units followed in one go.
 _ALONE = 2048
 _PIECE = 1 << 14
 _SOON = 128
+
+
+def _each(sides: dict[str, Side], piece: dict[str, Stretch], way: Callable[[Side, Stretch], Floats]) -> list[Floats]:
+    """Take all sides through some units."""
+    jobs = [partial(way, side, piece[name]) for name, side in sides.items()]
+    return in_parallel(jobs) if len(next(iter(piece.values()))) > _ALONE else [job() for job in jobs]
+
+
+def _units(rows: int, groups: Any) -> Codes:
+    """What belongs together, as numbers."""
+    values = as_labels("groups", [groups] if np.ndim(groups) == 0 else groups)
+    check_lengths(rows=rows, groups=values)
+    codes: Codes = np.unique(values, return_inverse=True)[1].astype(np.int64)
+    return codes
+
+
+def _by_first(units: Codes) -> Codes:
+    """The same units, numbered in the order in which they come."""
+    _, first, where = np.unique(units, return_index=True, return_inverse=True)
+    order = np.empty(len(first), dtype=np.int64)
+    order[np.argsort(first)] = np.arange(len(first))
+    return order[where]
+
+
+def _sizes(units: Codes) -> Codes:
+    return np.bincount(units)
 
 
 def _ids(ids: Any) -> list[Id]:

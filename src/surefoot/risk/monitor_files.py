@@ -10,13 +10,14 @@ import numpy as np
 from surefoot import documents
 from surefoot.documents import numbers
 from surefoot.errors import InvalidMonitor
+from surefoot.risk.issued import AWAITED, Issued
 from surefoot.risk.monitor import Monitor
 from surefoot.risk.seen import Seen
 from surefoot.risk.watching import Side
 
-SCHEMA = 1
+SCHEMA = 2
 
-_COUNTS = ("rows", "errors", "repeated")
+_COUNTS = ("rows", "errors", "repeated", "unlabelled")
 
 
 def save(monitor: Monitor, path: str | PathLike[str]) -> None:
@@ -28,10 +29,12 @@ def load(path: str | PathLike[str]) -> Monitor:
 
 
 def _packed(m: Monitor) -> dict[str, Any]:
+    m._look()
     return {
         "level": m.level,
         "mean_time_between_false_alarms": m.mean_time_between_false_alarms,
         "alternative": m.alternative,
+        "label_window": m.label_window,
         **{name: getattr(m, name) for name in _COUNTS},
         "stated": m.stated,
         "alarm_row": m.alarm_row,
@@ -41,22 +44,28 @@ def _packed(m: Monitor) -> dict[str, Any]:
             name: {"wealth": numbers(side.wealth), "stakes": numbers(side.stakes), "is_refuted": side.is_refuted}
             for name, side in m._sides.items()
         },
-        "expected": [[name, confidence, doubt] for name, (confidence, doubt) in m._expected.items()],
+        "restarted": m._restarted,
+        "issued": {
+            "start": m._issued.start,
+            "rows": [list(row) for row in m._issued.rows.tolist()],
+            "awaited": [[name, place] for name, place in m._issued.places.items()],
+        },
         "seen": m._seen.packed(),
     }
 
 
 def _unpacked(body: dict[str, Any]) -> Monitor:
+    # the first version held no window, and what was expected apart, in the order of issue
     m = Monitor(
-        level=body["level"],
-        mean_time_between_false_alarms=body["mean_time_between_false_alarms"],
-        alternative=body["alternative"],
+        **{name: body[name] for name in ("level", "mean_time_between_false_alarms", "alternative")},
+        **({"label_window": body["label_window"]} if "label_window" in body else {}),
     )
     for name in _COUNTS:
-        if isinstance(body[name], bool) or not isinstance(body[name], int) or body[name] < 0:
-            raise ValueError(f"{name} is {body[name]!r}")
-        setattr(m, name, body[name])
-    m.stated, m.alarm_row, m.drift_rows, m._unseen_drift = (
+        count = body.get(name, 0) if name == "unlabelled" else body[name]
+        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+            raise ValueError(f"{name} is {count!r}")
+        setattr(m, name, count)
+    m.stated, m._alarm_row, m._drift_rows, m._unseen_drift = (
         float(body["stated"]),
         body["alarm_row"],
         list(body["drift_rows"]),
@@ -67,6 +76,26 @@ def _unpacked(body: dict[str, Any]) -> Monitor:
         if old["wealth"].shape != new.wealth.shape or old["stakes"].shape != new.stakes.shape:
             raise ValueError("the bets are not those of this version")
         m._sides[name] = Side(**old, is_refuted=bool(body["sides"][name]["is_refuted"]))
-    m._expected = {name: (float(confidence), float(doubt)) for name, confidence, doubt in body["expected"]}
+    m._restarted = int(body.get("restarted", 0))
+    if "issued" in body:
+        m._issued = _issued(body["issued"])
+    else:
+        m._issued = Issued(m.rows)
+        for name, confidence, doubt in body["expected"]:
+            m._issued.places[name] = m._issued.stop
+            m._issued.add([float(confidence)], [float(doubt)], AWAITED, [1])
     m._seen = Seen([(start, stop) for start, stop in body["seen"]["stretches"]], body["seen"]["names"])
     return m
+
+
+def _issued(body: dict[str, Any]) -> Issued:
+    held = Issued(int(body["start"]))
+    confidence, doubt, state, unit = np.array(body["rows"], dtype=np.float64).reshape(-1, 4).T
+    _, sizes = np.unique(unit, return_counts=True)
+    held.add(confidence, doubt, state, sizes)
+    places = {name: int(place) for name, place in body["awaited"]}
+    awaited = np.flatnonzero(held.rows["state"] == AWAITED) + held.start
+    if sorted(places.values()) != awaited.tolist():
+        raise ValueError("the rows whose labels are awaited are not those named")
+    held.places = places
+    return held
