@@ -7,9 +7,15 @@ import math
 import warnings
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.optimize import least_squares
+from scipy.special import expit, ndtr, ndtri
 
 import surefoot as sf
+from surefoot.risk.differences import riskier
+from surefoot.risk.effects import effects_of
+from surefoot.risk.groups import dependence_of
+from surefoot.risk.test import tally_of
+from surefoot.slices import holm
 from surefoot.synthetic import PROFILES
 
 NAMES = list(PROFILES)
@@ -84,3 +90,147 @@ def late_labels(case: str, streams: int) -> tuple[float, float, float, float, fl
         found.append(m.alarm)
         rows.append(m.alarm_row or 5001)
     return np.mean(alarms), np.mean(firsts), np.mean(found), np.median(rows), np.max(rows)
+
+
+# -- groups ------------------------------------------------------------------------------------------------------------
+
+CORRELATIONS = (0.0, 0.3, 0.6, 0.9)
+GROUPS = ((20, 1), (20, 10), (20, 50), (50, 10), (200, 5), (200, 50), (1000, 2), (1000, 10))
+
+
+def grouped_rows(profile: str, count: int, size: int, correlation: float, rng, truth=None) -> tuple:
+    """Rows of groups, and the group of each; calibrated, row by row."""
+    q = drawn(profile, count * size, rng)
+    groups = np.repeat(np.arange(count), size)
+    wrong = together(groups, correlation, rng) < (q if truth is None else truth(q))
+    return sf.Predictions.from_correct(~wrong, 1 - q, doubt=q), groups
+
+
+def group_alarms(cell: tuple[int, int, float], sets: int) -> tuple[float, float, float, float]:
+    """The overconfident side called at 5%: by the omnibus test, by CSR, by the e-value, and ignoring the groups."""
+    count, size, correlation = cell
+    rng = np.random.default_rng([32, count, size, round(100 * correlation)])
+    found = []
+    for i in range(sets):
+        p, groups = grouped_rows(NAMES[i % len(NAMES)], count, size, correlation, rng)
+        r = sf.risk_test(p, groups=groups)
+        found.append((r.pvalue_omnibus <= 0.05, r.pvalue <= 0.05, r.e_value >= 20))
+    return tuple(np.mean(found, axis=0))
+
+
+# -- intervals ---------------------------------------------------------------------------------------------------------
+
+#: Shares of positives and accuracies of the models whose intervals are tried, and sizes.
+POPULATIONS = (
+    *((0.5, a) for a in (0.5, 0.75, 0.9, 0.99, 0.999)),
+    *((0.2, a) for a in (0.85, 0.95, 0.99)),
+    *((0.04, a) for a in (0.965, 0.99, 0.999)),
+)
+SIZES = (30, 100, 1000, 10_000)
+GROUP_COUNTS = (10, 15, 30, 100)
+
+
+class Population:
+    """Log-odds with a normal law, whose mean and spread give a share of positives and an accuracy.
+
+    Model probabilities are 1.3 times too extreme. Of groups, sizes are unequal, and a part of the log-odds, and another
+    that the model does not know, is shared.
+    """
+
+    def __init__(self, positives: float, accuracy: float) -> None:
+        z = ndtri((np.arange(20_001) + 0.5) / 20_001)
+
+        def off(x):
+            p = expit(x[0] * math.exp(x[1]) + math.exp(x[1]) * z)
+            return [10 * (p.mean() - positives), np.maximum(p, 1 - p).mean() - accuracy]
+
+        start = [float(ndtri(positives)), 1.0]
+        self.mean, self.spread = (lambda x: (x[0] * math.exp(x[1]), math.exp(x[1])))(least_squares(off, start).x)
+
+    def draw(self, rows: int, rng, groups: np.ndarray | None = None) -> sf.Predictions:
+        z, unknown = rng.standard_normal(rows), 0.0
+        if groups is not None:
+            count = int(groups.max()) + 1
+            z = math.sqrt(0.7) * z + math.sqrt(0.3) * rng.standard_normal(count)[groups]
+            unknown = 0.7 * rng.standard_normal(count)[groups]
+        odds = self.mean + self.spread * z
+        y = rng.random(rows) < expit(odds + unknown)
+        return sf.Predictions.from_probabilities(y.astype(int), expit(1.3 * odds), labels=[0, 1])
+
+
+def unequal_groups(count: int, rng) -> np.ndarray:
+    return np.repeat(np.arange(count), 1 + rng.geometric(0.1, count))
+
+
+def targets_of(population: Population, grouped: bool) -> dict[str, float]:
+    rng = np.random.default_rng(7)
+    warnings.simplefilter("ignore")
+    big = population.draw(2_000_000, rng, np.arange(2_000_000) // 10 if grouped else None)
+    found = {name: sf.metrics.ALL[name](big) for name in ("accuracy", "cw_accuracy", "auc", "cw_auc", "ece")}
+    found |= {f"cw_{n} - {n}": found[f"cw_{n}"] - found[n] for n in ("accuracy", "auc")}
+    errors, expected = 1 - found["accuracy"], 1 - sf.mean_confidence(big)
+    return {**found, "overstatement": errors - expected, "O/E": errors / expected}
+
+
+def interval_coverage(cell: tuple[float, float, int, bool], samples: int) -> dict[str, tuple[float, float]]:
+    """Of each interval, the share that holds the value, of those there are, and the share that there are."""
+    positives, accuracy, size, grouped = cell
+    rng = np.random.default_rng([33, round(1000 * positives), round(1000 * accuracy), size, grouped])
+    population = Population(positives, accuracy)
+    targets = targets_of(population, grouped)
+    hits, given = dict.fromkeys(targets, 0), dict.fromkeys(targets, 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(samples):
+            groups = unequal_groups(size, rng) if grouped else None
+            p = population.draw(size if groups is None else len(groups), rng, groups)
+            found = {name: (one.low, one.high) for name, one in sf.intervals(p, groups=groups).items()}
+            r = effects_of(tally_of(p), None if groups is None else dependence_of(p, groups))
+            found |= {"overstatement": r.overstatement_interval, "O/E": r.oe_interval}
+            for name, target in targets.items():
+                low, high = found.get(name, (math.nan, math.nan))
+                if not math.isnan(low):
+                    given[name] += 1
+                    hits[name] += low - 1e-9 <= target <= high + 1e-9
+    return {name: (hits[name] / max(given[name], 1), given[name] / samples) for name in targets}
+
+
+# -- comparisons -------------------------------------------------------------------------------------------------------
+
+#: How well each of two calibrated models sees what decides: correlations.
+PAIRS = {
+    "alike": (0.8, 0.8),
+    "sharp against coarse": (0.98, 0.4),
+    "sharper against sharp": (0.9999, 0.99),
+    "coarse, and one that knows nothing": (0.5, 0.05),
+}
+
+
+def calibrated_models(sights: tuple[float, ...], rows: int, rng) -> dict[str, sf.Predictions]:
+    """Models of one truth, each calibrated, that see it through noise of their own."""
+    hidden = rng.standard_normal(rows)
+    found = {}
+    for i, sight in enumerate(sights):
+        seen = sight * hidden + math.sqrt(1 - sight**2) * rng.standard_normal(rows)
+        odds = sight * seen / math.sqrt(1 - sight**2)
+        doubt = ndtr(-np.abs(odds))
+        found[f"model {i}"] = sf.Predictions.from_correct((seen > 0) == (hidden > 0), 1 - doubt, doubt=doubt)
+    return found
+
+
+def compared(cell: tuple[str, int], sets: int) -> float:
+    """How often two calibrated models are told apart at 5%."""
+    pair, rows = cell
+    rng = np.random.default_rng([34, list(PAIRS).index(pair), rows])
+    found = [calibrated_models(PAIRS[pair], rows, rng) for _ in range(sets)]
+    return float(np.mean([riskier(*models.values(), same_rows=True) <= 0.05 for models in found]))
+
+
+def family(rows: int, sets: int) -> float:
+    """How often any of ten calibrated models is told apart from the first, adjusted."""
+    rng = np.random.default_rng([35, rows])
+    found = []
+    for _ in range(sets):
+        first, *others = calibrated_models((0.8,) * 11, rows, rng).values()
+        found.append(min(holm([riskier(other, first, same_rows=True) for other in others])) <= 0.05)
+    return float(np.mean(found))

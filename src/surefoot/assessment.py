@@ -17,7 +17,7 @@ from surefoot.bins import Band, Bin, bands, near_certainty, reliability
 from surefoot.engines.anywhere import is_on_device, on_host
 from surefoot.engines.arrays import tally_arrays
 from surefoot.errors import InvalidPredictions, MetricUnavailable
-from surefoot.inputs import to_assess
+from surefoot.inputs import repeated_identifier, to_assess
 from surefoot.metric import Metric, Noted
 from surefoot.metrics import ALL
 from surefoot.metrics.terms import WEIGHT
@@ -25,11 +25,14 @@ from surefoot.predictions import Predictions
 from surefoot.predictions.frames import frame_column, is_frame
 from surefoot.report import wording
 from surefoot.report.terminal import render
+from surefoot.risk.cells import Codes
 from surefoot.risk.counts import Counts, counts_of
+from surefoot.risk.groups import Dependence, dependence_of, group_codes
 from surefoot.risk.intervals import Interval, value_intervals
 from surefoot.risk.planning import typical_range
-from surefoot.risk.test import TERMS, RiskResult, both_sides
-from surefoot.slices import Slice, slices_of
+from surefoot.risk.test import TERMS, RiskResult, both_sides, dependence_within
+from surefoot.slices import Part, Slice, slices_of
+from surefoot.surprises import Surprise, surprises_of
 from surefoot.tallies import Label, Tally
 from surefoot.tallying import (
     ALWAYS,
@@ -56,20 +59,6 @@ MOST_ORDERED = 2_000_000
 
 #: Slices times classes up to which slices also get the metrics made class by class.
 MOST_CLASSES_OF_SLICES = 1000
-
-
-@dataclass(frozen=True)
-class Surprise:
-    """A wrong row, and the share of CSR that it holds."""
-
-    row: int
-    confidence: float
-    doubt: float
-    share: float
-    truth: Label | None = None
-    predicted: Label | None = None
-    #: The slice it lies in, where rows are sliced.
-    slice: Label | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,6 +100,11 @@ class Assessment:
     #: The reliability diagram, and its stretch near certainty.
     reliability: tuple[Bin, ...] = ()
     near_certainty: tuple[Bin, ...] = ()
+    #: What rows belong to, if that was named; and a column that looks as if rows belonged to its values.
+    group: str = ""
+    looks_grouped: str = ""
+    #: The group of each row, where rows are at hand.
+    codes: Codes | None = field(default=None, repr=False)
     #: The file that was read, if it was one, and which of its columns were taken for what.
     source: str = ""
     columns: str = ""
@@ -154,6 +148,7 @@ class Assessment:
             "margin": self.margin,
             "expected_errors": self.stated,
             "observed_errors": self.seen,
+            "groups": self.group or None,
             "classes": self.classes,
             "weight": self.weight,
             "risk": _strict(self.risk.to_dict()),
@@ -219,6 +214,7 @@ def assess(
     level: float = 0.05,
     margin: float = MARGIN,
     by: Any = None,
+    groups: Any = None,
     metrics: Iterable[str] | None = None,
     **columns: Any,
 ) -> Assessment:
@@ -233,6 +229,10 @@ def assess(
     ``by`` slices: a column of values, the name of a column of the dataframe, or ``"predicted"`` or ``"truth"``, the
     labels themselves; slices by truth are descriptive, for the truth is the outcome. Slices get the metrics that add
     up, and many slices of many classes none made class by class.
+
+    ``groups`` says which rows belong together (a patient, a user, a prompt), as a column of values or the name of one
+    of the dataframe: otherwise rows are taken to be independent, and one cause that makes several rows wrong counts as
+    several.
 
     The verdict is by the omnibus test (``pvalue_omnibus``), each side at ``level / 2``; of slices, adjusted for their
     number. Where nothing is found it is ``"inconclusive"`` if mean confidence may exceed accuracy by more than
@@ -249,14 +249,23 @@ def assess(
     if isinstance(x, Tally):
         if probabilities is not None or columns:
             raise InvalidPredictions("a tally already holds all there is; give it alone.")
+        if groups is not None:
+            raise InvalidPredictions("a tally does not hold which rows belong together; groups= needs the rows.")
         return _assess_tally(x, level, margin, by)
     predictions = to_assess(x, probabilities, columns)
-    if is_on_device(predictions) and not predictions.has_equal_weights:
-        # the exact law of unequal weights is made of rows
+    if is_on_device(predictions) and (groups is not None or not predictions.has_equal_weights):
+        # the exact law of unequal weights is made of rows, and so is what rows of a group have in common
         predictions = on_host(predictions)
-        by = by.cpu() if hasattr(by, "cpu") else by
+        by, groups = (one.cpu() if hasattr(one, "cpu") else one for one in (by, groups))
     if not isinstance(predictions, Predictions):
-        return _assess_tally(tally(predictions, by=by), level, margin, None)
+        return _assess_lazy(predictions, level, margin, by, groups)
+    group = "" if groups is None else groups if isinstance(groups, str) else str(getattr(groups, "name", "") or "group")
+    looks_grouped = repeated_identifier(x, {by, groups, *columns.values()}) if is_frame(x) and not group else ""
+    if isinstance(groups, str):
+        if not is_frame(x):
+            raise InvalidPredictions(f"groups is {groups!r}; give a column of values, one for each row.")
+        groups = frame_column(x, groups)
+    codes = None if groups is None else group_codes(len(predictions), groups)
     name = None if by is None else by if isinstance(by, str) else _called(by)
     if isinstance(by, str) and by not in ("predicted", "truth") and is_frame(x):
         by = frame_column(x, by)
@@ -265,8 +274,11 @@ def assess(
     reasons = {name: why for name, metric in ALL.items() if (why := metric.missing(predictions))} | slow
     whole = _exact(predictions, chosen)
     values = None if by is None else slicing_column(predictions, by)
-    parts = [] if values is None else _parts(predictions, values, chosen)
-    return _assessed(whole, chosen, reasons, level, margin, name, parts, predictions.labels, predictions, values)
+    parts = [] if values is None else _parts(predictions, values, chosen, codes)
+    found = _assessed(
+        whole, chosen, reasons, level, margin, name, parts, predictions.labels, predictions, values, codes=codes
+    )
+    return replace(found, group=group, looks_grouped=looks_grouped)
 
 
 def _called(by: Any) -> str:
@@ -320,27 +332,30 @@ def with_slices(a: Assessment, by: Any) -> Assessment:
     chosen = {name: ALL[name] for name in a.metrics}
     values = slicing_column(a.predictions, by)
     slices = slices_of(
-        _parts(a.predictions, values, chosen),
+        _parts(a.predictions, values, chosen, a.codes),
         chosen,
         level=a.level,
         margin=a.margin,
         descriptive=by == "truth",
     )
     name = by if isinstance(by, str) else "slice"
-    return replace(a, by=name, slices=slices, surprises=_surprises(a.predictions, values))
+    return replace(a, by=name, slices=slices, surprises=surprises_of(a.predictions, values))
 
 
-def _parts(
-    predictions: Predictions, values: Any, chosen: Mapping[str, Metric]
-) -> list[tuple[Label, Tally, Predictions | None]]:
+def _parts(predictions: Predictions, values: Any, chosen: Mapping[str, Metric], codes: Codes | None) -> list[Part]:
     """The tally of each slice, of the metrics that add up; of many slices of many classes, of none made by class."""
     count = len(np.unique(values)) * len(predictions.labels or ())
     additive = {name: metric for name, metric in chosen.items() if metric.additive}
     additive = additive if count <= MOST_CLASSES_OF_SLICES else _without_classes(additive)
-    return [(value, _exact(part, additive), part) for value, part in sliced(predictions, values)]
+    return [
+        Part(value, _exact(part, additive), part, None if codes is None else dependence_of(part, codes[rows]))
+        for value, part, rows in sliced(predictions, values)
+    ]
 
 
-def assess_estimator(model: Any, X: Any, y: Any, *, level: float = 0.05, by: Any = None) -> Assessment:
+def assess_estimator(
+    model: Any, X: Any, y: Any, *, level: float = 0.05, by: Any = None, groups: Any = None
+) -> Assessment:
     """Assess a fitted classifier, scikit-learn's or any with ``predict_proba`` and ``classes_``, on held-out data."""
     if not hasattr(model, "predict_proba") or not hasattr(model, "classes_"):
         raise InvalidPredictions(
@@ -348,7 +363,7 @@ def assess_estimator(model: Any, X: Any, y: Any, *, level: float = 0.05, by: Any
             "classifier, or assess its predictions."
         )
     predictions = Predictions.from_probabilities(y, model.predict_proba(X), labels=model.classes_)
-    return assess(predictions, level=level, by=by)
+    return assess(predictions, level=level, by=by, groups=groups)
 
 
 def _without_classes(chosen: Mapping[str, Metric]) -> dict[str, Metric]:
@@ -360,7 +375,29 @@ def _exact(predictions: Predictions, chosen: Mapping[str, Metric]) -> Tally:
     return tally_arrays(predictions, terms, exact=True)
 
 
-def _assess_tally(kept: Tally, level: float, margin: float, by: Any) -> Assessment:
+def _assess_lazy(x: Any, level: float, margin: float, by: Any, groups: Any) -> Assessment:
+    """Predictions that stay where they are: their tally, and what rows of a group have in common, made there."""
+    kept = tally(x, by=by)
+    if groups is None:
+        return _assess_tally(kept, level, margin, None)
+    import narwhals as nw
+
+    within = {
+        value: dependence_within(replace(x, frame=x.frame.filter(nw.col(by) == value)), groups, part)
+        for value, part in (kept.slices or {}).items()
+    }
+    found = _assess_tally(kept, level, margin, None, dependence_within(x, groups, kept), within)
+    return replace(found, group=groups)
+
+
+def _assess_tally(
+    kept: Tally,
+    level: float,
+    margin: float,
+    by: Any,
+    dependence: Dependence | None = None,
+    within: Mapping[Label, Dependence] | None = None,
+) -> Assessment:
     if by is not None:
         raise InvalidPredictions("a tally cannot be sliced afterwards; tally(predictions, by=...) keeps slices apart.")
     if any(not kept.has(term) for term in (*ALWAYS, *TERMS)):
@@ -374,8 +411,8 @@ def _assess_tally(kept: Tally, level: float, margin: float, by: Any) -> Assessme
             chosen[name] = metric
         else:
             reasons[name] = f"this tally does not hold what {name} is made of."
-    parts = [(value, part, None) for value, part in (kept.slices or {}).items()]
-    return _assessed(kept, chosen, reasons, level, margin, kept.by, parts, kept.labels, None)
+    parts = [Part(value, part, None, (within or {}).get(value)) for value, part in (kept.slices or {}).items()]
+    return _assessed(kept, chosen, reasons, level, margin, kept.by, parts, kept.labels, None, dependence=dependence)
 
 
 def _assessed(
@@ -385,14 +422,20 @@ def _assessed(
     level: float,
     margin: float,
     by: str | None,
-    parts: Sequence[tuple[Label, Tally, Predictions | None]],
+    parts: Sequence[Part],
     labels: tuple[Label, ...] | None,
     rows: Predictions | None,
     slicing: Any = None,
+    *,
+    codes: Codes | None = None,
+    dependence: Dependence | None = None,
 ) -> Assessment:
     values: dict[str, Noted] = {name: metric.evaluate(whole) for name, metric in chosen.items()}
-    over, under = both_sides(whole, rows)
-    counts, diagram, by_decade = counts_of(whole), reliability(whole), bands(whole)
+    if rows is not None and codes is not None:
+        dependence = dependence_of(rows, codes)
+    over, under = both_sides(whole, rows, dependence)
+    effect = over.design_effect
+    counts, diagram, by_decade = counts_of(whole), reliability(whole, effect=effect), bands(whole)
     judged = judge(over, under, counts, by_decade, diagram, level=level, margin=margin)
     return Assessment(
         verdict=judged.verdict,
@@ -412,11 +455,12 @@ def _assessed(
         classes=None if labels is None else len(labels),
         commonest=math.nan if rows is None or rows.truth is None else _commonest(rows.truth),
         weight=whole[WEIGHT],
-        intervals={} if rows is None else _intervals(rows),
-        surprises=() if rows is None else _surprises(rows, slicing),
+        intervals={} if rows is None else _intervals(rows, codes),
+        surprises=() if rows is None else surprises_of(rows, slicing),
         counts=counts,
         reliability=diagram,
-        near_certainty=near_certainty(whole),
+        near_certainty=near_certainty(whole, effect=effect),
+        codes=codes,
         predictions=rows,
     )
 
@@ -425,36 +469,10 @@ def _commonest(truth: Any) -> float:
     return float(np.unique(truth, return_counts=True)[1].max()) / len(truth)
 
 
-def _intervals(rows: Predictions) -> dict[str, Interval]:
+def _intervals(rows: Predictions, codes: Codes | None) -> dict[str, Interval]:
     # ranking every class again takes as long as the rest: not for more than people wait for
     with_ranking = len(rows) * len(rows.labels or ()) <= MOST_RANKED
-    return value_intervals(rows, level=0.95, with_ranking=with_ranking)
-
-
-def _surprises(rows: Predictions, slicing: Any, most: int = 12) -> tuple[Surprise, ...]:
-    """The wrong rows of most surprise; those that claimed certainty come first, and share it all."""
-    wrong = np.flatnonzero(~rows.correct & (rows.weight > 0))
-    doubt, weight = rows.doubt_of(slice(None))[wrong], rows.weight[wrong]
-    with np.errstate(divide="ignore"):
-        surprise = weight / doubt
-    order = np.argsort(-surprise, kind="stable")[:most]
-    certain = np.isinf(surprise)
-    if certain.any():
-        surprise = certain.astype(np.float64)
-    shares = surprise / surprise.sum() if len(surprise) else surprise
-    confidence = rows.confidence_of(slice(None))[wrong]
-    return tuple(
-        Surprise(
-            int(wrong[i]),
-            float(confidence[i]),
-            float(doubt[i]),
-            float(shares[i]),
-            None if rows.truth is None else np.asarray(rows.truth)[wrong[i]].item(),
-            None if rows.predicted is None else np.asarray(rows.predicted)[wrong[i]].item(),
-            None if slicing is None else slicing[wrong[i]].item(),
-        )
-        for i in order.tolist()
-    )
+    return value_intervals(rows, level=0.95, groups=codes, with_ranking=with_ranking)
 
 
 #: The fields of a slice that hold several numbers.

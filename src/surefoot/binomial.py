@@ -59,7 +59,7 @@ def exactly(k: Any, n: Any, p: Any) -> Floats:
 
 
 def limits(hits: Any, rows: Any, level: float = 0.95) -> tuple[Floats, Floats]:
-    """The interval of Clopper and Pearson for the chance of a hit.
+    """The interval of Clopper and Pearson for the chance of a hit; numbers that stand for others need not be whole.
 
     Examples
     --------
@@ -70,6 +70,6 @@ def limits(hits: Any, rows: Any, level: float = 0.95) -> tuple[Floats, Floats]:
 
     hits, rows = np.asarray(hits, dtype=np.float64), np.asarray(rows, dtype=np.float64)
     tail, misses = (1 - level) / 2, np.asarray(rows - hits)
-    low = betaincinv(np.maximum(hits, 1), misses + 1, tail)
-    high = betaincinv(hits + 1, np.maximum(misses, 1), 1 - tail)
+    low = betaincinv(np.where(hits > 0, hits, 1), misses + 1, tail)
+    high = betaincinv(hits + 1, np.where(misses > 0, misses, 1), 1 - tail)
     return np.where(hits <= 0, 0.0, low), np.where(misses <= 0, 1.0, high)

@@ -88,8 +88,8 @@ class Bin:
         return "over" if self.low > self.doubt else "under" if self.high < self.doubt else "fair"
 
 
-def reliability(t: Tally, *, intervals: bool = True) -> tuple[Bin, ...]:
-    """Fifteen bins of confidence, those of ECE."""
+def reliability(t: Tally, *, intervals: bool = True, effect: float = 1.0) -> tuple[Bin, ...]:
+    """Fifteen bins of confidence, those of ECE; ``effect`` is the design effect of rows that belong together."""
     if not all(t.has(term) for term in (BIN_WEIGHT, BIN_GAP, BIN_WRONG)):
         return ()
     table = t.table(RELIABILITY_BINS)
@@ -100,10 +100,10 @@ def reliability(t: Tally, *, intervals: bool = True) -> tuple[Bin, ...]:
     pairs = [(edges[code], edges[code + 1]) for code in table.codes.tolist()]
     # what was stated is what was seen less the gap between them
     stated = np.clip(wrong - gap, 0.0, weight)
-    return _bins(pairs, weight * scale, stated * scale, wrong * scale, intervals=intervals and alike)
+    return _bins(pairs, weight * scale, stated * scale, wrong * scale, effect, intervals=intervals and alike)
 
 
-def near_certainty(t: Tally, *, intervals: bool = True) -> tuple[Bin, ...]:
+def near_certainty(t: Tally, *, intervals: bool = True, effect: float = 1.0) -> tuple[Bin, ...]:
     """Bins of doubt, two for every factor of ten: where overconfidence lives. None where weights are unequal."""
     if not equal_weights(t):
         return ()
@@ -119,14 +119,20 @@ def near_certainty(t: Tally, *, intervals: bool = True) -> tuple[Bin, ...]:
         (min(10.0 ** (-(code + 1) / PER_DECADE), float(least[i])), 10.0 ** (-code / PER_DECADE))
         for i, code in enumerate(codes.tolist())
     ]
-    return _bins(pairs, rows, stated, seen, intervals=intervals)
+    return _bins(pairs, rows, stated, seen, effect, intervals=intervals)
 
 
 def _bins(
-    pairs: Sequence[tuple[float, float]], rows: Floats, stated: Floats, seen: Floats, *, intervals: bool
+    pairs: Sequence[tuple[float, float]],
+    rows: Floats,
+    stated: Floats,
+    seen: Floats,
+    effect: float,
+    *,
+    intervals: bool,
 ) -> tuple[Bin, ...]:
     seen = np.round(seen, 6)
-    low, high = limits(seen, rows) if intervals else (np.full(len(rows), math.nan),) * 2
+    low, high = limits(seen / effect, rows / effect) if intervals else (np.full(len(rows), math.nan),) * 2
     return tuple(
         Bin(*pairs[i], float(rows[i]), float(stated[i]), float(seen[i]), float(low[i]), float(high[i]))
         for i in range(len(rows))

@@ -9,29 +9,35 @@ from dataclasses import asdict, dataclass, field
 from os import PathLike
 from typing import Any
 
-import numpy as np
-
+from surefoot.arguments import check_share
 from surefoot.assessment import MOST_RANKED, Assessment, assess
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions import Predictions
 from surefoot.report.side_by_side import render
-from surefoot.risk.intervals import Interval, paired_differences
-from surefoot.tallies import Floats
+from surefoot.risk.differences import differences, riskier
+from surefoot.risk.intervals import Interval
+from surefoot.slices import holm
 from surefoot.writing import write_whole
 
 SCHEMA = 2
-#: Sign flips, and mistakes whose signs are flipped one by one; of the others, which are smaller, the sum is normal.
-FLIPS, _FLIPPED = 5000, 20_000
 
 
 @dataclass(frozen=True)
 class SizeDifference:
-    """How much larger the CSR of the other model is, and how likely that is if models are swapped at random by row."""
+    """How much larger the CSR of the other model is."""
 
     value: float
-    #: Two-sided, by sign flips of the rows' differences; nan where rows are not paired.
+
+
+@dataclass(frozen=True)
+class Riskier:
+    """Whether the other model overstates its accuracy more than the first, or less."""
+
+    #: Mean confidence minus accuracy, other minus first: 0.03 is 3 points more.
+    difference: float
+    #: Of "both overstate their accuracy alike", both sides; and adjusted for the number of models, by Holm's rule.
     pvalue: float
-    flips: int
+    pvalue_adjusted: float
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,6 +52,9 @@ class Comparison:
     #: By name of the other model: other minus first.
     csr: Mapping[str, SizeDifference] = field(default_factory=dict)
     values: Mapping[str, Mapping[str, Interval]] = field(default_factory=dict)
+    riskier: Mapping[str, Riskier] = field(default_factory=dict)
+    #: Of tests; intervals are at 1 - level.
+    level: float = 0.05
 
     @property
     def first(self) -> str:
@@ -64,9 +73,11 @@ class Comparison:
             "pairing": self.pairing,
             "compared_with": self.first,
             "sign": "each model minus the first",
+            "level": self.level,
             "differences": {
                 name: {
                     "csr": _finite(asdict(self.csr[name])) if name in self.csr else None,
+                    "riskier": _finite(asdict(self.riskier[name])) if name in self.riskier else None,
                     **{key: _finite(asdict(interval)) for key, interval in self.values.get(name, {}).items()},
                 }
                 for name in list(self.assessments)[1:]
@@ -95,46 +106,59 @@ class Comparison:
         return f"<Comparison: {said}>"
 
 
-def compare(models: Mapping[str, Any], *, level: float = 0.05) -> Comparison:
-    """Put models side by side, with paired tests of the differences where they were given the same rows.
+def compare(models: Mapping[str, Any], *, level: float = 0.05, groups: Any = None) -> Comparison:
+    """Put models side by side, with paired differences where they were given the same rows.
 
     ``models`` maps names to what :func:`assess` takes alone: :class:`Predictions`, a :class:`Tally`, a dataframe, or a
     pair of true labels and probabilities. Models are taken to have been given the same rows, in the same order, if
-    there are as many of them and all that is known of the truth agrees. Differences are each other model minus the
-    first: of accuracy, cwA, AUC and cwAUC with intervals, of CSR with a p-value by sign flips. That one asks
-    whether the models could be told apart row by row by their surprise. Two calibrated models, one sharper than the
-    other, can: so a small p-value says that mistakes differ, and only the verdicts say that they should not have.
+    there are as many of them and all that is known of the truth agrees. ``groups`` says which of these rows belong
+    together: a column of values.
+
+    Differences are each other model minus the first, with intervals at 1 - ``level``: of accuracy, cwA, log loss, Brier
+    score, points of overstatement, the logarithm of O/E, AUC and cwAUC. ``riskier`` tests whether one overstates its
+    accuracy more than the other; two calibrated models, one sharper than the other, do not. p-values are adjusted for
+    the number of models.
 
     Examples
     --------
     >>> one = Predictions.from_correct([True] * 90 + [False] * 10, [0.9] * 100)
-    >>> other = Predictions.from_correct([True] * 80 + [False] * 20, [0.9] * 100)
+    >>> other = Predictions.from_correct([True] * 70 + [False] * 30, [0.9] * 100)
     >>> c = compare({"one": one, "other": other})
-    >>> round(c.csr["other"].value, 6), round(c.values["other"]["accuracy"].value, 6)
-    (1.0, -0.1)
+    >>> round(c.values["other"]["accuracy"].value, 6), c.riskier["other"].pvalue < 0.01
+    (-0.2, True)
     """
     if not isinstance(models, Mapping) or len(models) < 2:
         raise InvalidPredictions("compare takes two or more models by name: compare({'raw': p, 'platt': q}).")
-    assessments = {str(name): x if isinstance(x, Assessment) else assess(x, level=level) for name, x in models.items()}
+    check_share("level", level, "0.05")
+    assessments = {
+        str(name): x if isinstance(x, Assessment) else assess(x, level=level, groups=groups)
+        for name, x in models.items()
+    }
     held = [a.predictions for a in assessments.values()]
     rows = [p for p in held if p is not None]
     is_paired, pairing = _paired(rows) if len(rows) == len(held) else (False, "a tally holds no rows to pair")
     first, *others = assessments
     csr: dict[str, SizeDifference] = {}
     values: dict[str, Mapping[str, Interval]] = {}
-    one = assessments[first].predictions
+    tested: dict[str, tuple[float, float]] = {}
+    one, codes = assessments[first].predictions, assessments[first].codes
     for name in others:
         other = assessments[name].predictions
-        difference = assessments[name].risk.csr - assessments[first].risk.csr
+        csr[name] = SizeDifference(assessments[name].risk.csr - assessments[first].risk.csr)
         if one is None or other is None:
-            csr[name] = SizeDifference(difference, math.nan, 0)
             continue
-        csr[name] = SizeDifference(
-            difference, _flipped(one, other) if is_paired else math.nan, FLIPS if is_paired else 0
-        )
         ranked = all(len(p) * len(p.labels or ()) <= MOST_RANKED and p.probabilities is not None for p in (one, other))
-        values[name] = paired_differences(other, one, level=0.95, with_ranking=ranked, same_rows=is_paired)
-    return Comparison(assessments, is_paired, pairing, csr, values)
+        values[name] = differences(
+            other, one, level=1 - level, with_ranking=ranked, same_rows=is_paired, groups=codes if is_paired else None
+        )
+        p = riskier(other, one, same_rows=is_paired, groups=codes if is_paired else None)
+        tested[name] = (values[name]["overstatement"].value, p)
+    adjusted = holm([1.0 if math.isnan(p) else p for _, p in tested.values()])
+    risks = {
+        name: Riskier(value, p, q if not math.isnan(p) else math.nan)
+        for (name, (value, p)), q in zip(tested.items(), adjusted, strict=True)
+    }
+    return Comparison(assessments, is_paired, pairing, csr, values, risks, level)
 
 
 def _paired(rows: list[Predictions]) -> tuple[bool, str]:
@@ -152,37 +176,6 @@ def _paired(rows: list[Predictions]) -> tuple[bool, str]:
     if len(known) < len(rows):
         return True, f"{size:,} rows in {every}, taken to be the same: differences are paired"
     return True, f"{size:,} rows in {every}, same truth row by row: differences are paired"
-
-
-def _flipped(one: Predictions, other: Predictions) -> float:
-    """How often the difference is as large if it is left to chance which of two surprises of a row is whose."""
-    with np.errstate(invalid="ignore"):
-        signed = _surprise(one) - _surprise(other)
-    if not np.isfinite(signed).all():
-        return math.nan
-    differences = np.sort(np.abs(signed[signed != 0]))[::-1]
-    if not len(differences):
-        return 1.0
-    seen = abs(float(signed.sum()))
-    rng = np.random.default_rng(0)
-    single, rest = differences[:_FLIPPED], differences[_FLIPPED:]
-    reached = 0
-    together = max(1, (1 << 22) // len(single))
-    for start in range(0, FLIPS, together):
-        some = min(together, FLIPS - start)
-        signs = rng.integers(0, 2, (some, len(single)), dtype=np.int8) * 2 - 1
-        sums = signs @ single + rng.standard_normal(some) * math.sqrt(float((rest**2).sum()))
-        reached += int((np.abs(sums) >= seen * (1 - 1e-12)).sum())
-    return (1 + reached) / (1 + FLIPS)
-
-
-def _surprise(p: Predictions) -> Floats:
-    """What each row adds to CSR; rows that claim certainty and are right are left out of it."""
-    doubt, weight = p.doubt_of(slice(None)), p.weight
-    counted = float(weight[doubt > 0].sum()) or 1.0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        surprise: Floats = np.where(p.wrong & (weight > 0), weight / doubt, 0.0) / counted
-    return surprise
 
 
 def _finite(fields: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from surefoot.engines.anywhere import stays
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions import Predictions
-from surefoot.predictions.frames import is_frame
+from surefoot.predictions.frames import is_frame, open_frame
 
 if TYPE_CHECKING:
     from surefoot.engines.anywhere import Held
@@ -75,6 +76,30 @@ def _refuse_ambiguous(x: Any, probabilities: Any) -> None:
             "first says whether each prediction was correct: assess(correct=x, confidence=numbers), or "
             "Predictions.from_correct."
         )
+
+
+#: Words in the names of columns whose values rows belong to.
+_BELONG = frozenset(
+    (
+        *("patient", "subject", "person", "participant", "user", "customer", "client", "account", "household"),
+        *("speaker", "author", "prompt", "question", "query", "conversation", "session", "document", "doc", "epoch"),
+        *("site", "hospital", "cluster", "group"),
+    )
+)
+
+
+def repeated_identifier(frame: Any, used: Iterable[Any] = ()) -> str:
+    """A column of a dataframe that looks like what rows belong to: so named, and with values that come again."""
+    opened = open_frame(frame)
+    names = [name for name in opened.collect_schema().names() if isinstance(name, str)]
+    taken = {one for one in used if isinstance(one, str)}
+    for name in names:
+        words = re.sub(r"([a-z])([A-Z])", r"\1 \2", name).lower()
+        if name not in taken and not _BELONG.isdisjoint(re.split(r"[^a-z]+", words)):
+            column = opened[name]
+            if 2 <= int(column.n_unique()) < len(column):
+                return name
+    return ""
 
 
 def _is_zero_one(values: Any) -> bool:

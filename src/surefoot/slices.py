@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from surefoot.metric import Metric
 from surefoot.predictions import Predictions
 from surefoot.risk.counts import counts_of
 from surefoot.risk.evalues import e_bh, e_mean
+from surefoot.risk.groups import Dependence
 from surefoot.risk.planning import detectable
 from surefoot.risk.test import RiskResult, both_sides
 from surefoot.tallies import Label, Tally
@@ -50,8 +51,17 @@ class Slice:
         return f"<Slice {self.value!r}: {self.verdict or 'no verdict'}, CSR {self.risk.csr:.3g}, {self.risk.n:,} rows>"
 
 
+class Part(NamedTuple):
+    """A part of the data: its totals, and its rows and what belongs together in it, where these are known."""
+
+    value: Label
+    tally: Tally
+    predictions: Predictions | None = None
+    dependence: Dependence | None = None
+
+
 def slices_of(
-    parts: Iterable[tuple[Label, Tally, Predictions | None]],
+    parts: Iterable[Part],
     chosen: Mapping[str, Metric],
     *,
     level: float,
@@ -60,8 +70,8 @@ def slices_of(
 ) -> list[Slice]:
     """Assess each part; those by truth without p-values."""
     parts = list(parts)
-    sides = in_parallel([partial(both_sides, tally, rows) for _, tally, rows in parts])
-    tested = [(value, tally, *pair) for (value, tally, _), pair in zip(parts, sides, strict=True)]
+    sides = in_parallel([partial(both_sides, *part[1:]) for part in parts])
+    tested = [(part.value, part.tally, *pair) for part, pair in zip(parts, sides, strict=True)]
     twosided = [min(1.0, 2 * min(over.pvalue_omnibus, under.pvalue_omnibus)) for *_, over, under in tested]
     adjusted = holm(twosided)
     evidence = [e_mean([over.log_e, under.log_e]) for *_, over, under in tested]
@@ -69,12 +79,13 @@ def slices_of(
     slices = []
     for (value, tally, over, under), p, is_named in zip(tested, adjusted, named, strict=True):
         held = {name: metric for name, metric in chosen.items() if all(tally.has(term) for term in metric.terms)}
-        every, bins = counts_of(tally), reliability(tally, intervals=not descriptive)
+        every, effect = counts_of(tally), over.design_effect
+        bins = reliability(tally, intervals=not descriptive, effect=effect)
         judged = judge(
             over, under, every, bands(tally), bins, level=level, margin=margin, is_tested=p <= level and not descriptive
         )
         counts = every.doubtful()
-        least = detectable(counts, level=level / 2) if counts.n else math.nan
+        least = detectable(counts, level=level / 2, effect=effect) if counts.n else math.nan
         odds = float((counts.rows * counts.confidence / counts.doubt).sum()) / counts.n if counts.n else math.nan
         one = Slice(
             value,
@@ -90,7 +101,7 @@ def slices_of(
             least,
             1 + least * odds,
             bins,
-            near_certainty(tally, intervals=not descriptive),
+            near_certainty(tally, intervals=not descriptive, effect=effect),
         )
         slices.append(_described(one) if descriptive else one)
     return slices

@@ -82,7 +82,7 @@ def _tallied(predictions: Predictions, terms: list[Term], by: Any) -> Tally:
     if by is None:
         return whole
     values = slicing_column(predictions, by)
-    parts = {value: tally_arrays(part, terms) for value, part in sliced(predictions, values)}
+    parts = {value: tally_arrays(part, terms) for value, part, _ in sliced(predictions, values)}
     return Tally(whole.tables, whole.labels, whole.rounded, parts, by if isinstance(by, str) else "slice")
 
 
@@ -146,15 +146,18 @@ def slicing_column(predictions: Predictions, by: Any) -> Array:
     return values
 
 
-def sliced(predictions: Predictions, values: Array) -> Iterator[tuple[Label, Predictions]]:
-    """The rows of each value that has any that count, values rising. Rows are put in order once, not once a slice."""
+def sliced(predictions: Predictions, values: Array) -> Iterator[tuple[Label, Predictions, Array]]:
+    """The rows of each value that has any that count, and which they are; values rising.
+
+    Rows are put in order once, not once a slice.
+    """
     order = np.argsort(values, kind="stable")
     grouped, ordered = predictions[order], values[order]
     starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
     for start, stop in pairwise([*starts.tolist(), len(ordered)]):
         part = grouped[start:stop]
         if not part.is_weighted or part.weight.any():
-            yield ordered[start].item(), part
+            yield ordered[start].item(), part, order[start:stop]
 
 
 def _chosen(predictions: Held, metrics: Iterable[Metric | str] | None) -> list[Metric]:

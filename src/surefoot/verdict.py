@@ -75,7 +75,8 @@ def _sides(risk: RiskResult, underconfidence: RiskResult, counts: Counts, level:
     """
     found = {"over": False, "under": False}
     # errors beyond the expected where it is surer than one half, and short of them where it is less sure
-    sure, unsure = _excess(counts, counts.doubt < 0.5), _excess(counts, counts.doubt > 0.5)
+    effect = math.sqrt(risk.design_effect)
+    sure, unsure = (_excess(counts, part) / effect for part in (counts.doubt < 0.5, counts.doubt > 0.5))
     for own, other, side, here, there in (
         ("over", "under", risk, sure, -unsure),
         ("under", "over", underconfidence, -sure, unsure),
@@ -121,24 +122,26 @@ def _at_least(degree: Degree, bins: Sequence[Bin], kind: str) -> Degree:
 
 
 def _degree_over(risk: RiskResult, bands: Sequence[Band]) -> Degree:
-    ratio = 0.0 if risk.is_weighted else max((low for low, _ in _near_certainty(bands)), default=0.0)
+    near = _near_certainty(bands, risk.design_effect)
+    ratio = 0.0 if risk.is_weighted else max((low for low, _ in near), default=0.0)
     if risk.certain_wrong:
         ratio = max(ratio, STRONG_RATIO if risk.certain_wrong >= _MANY_CERTAIN else CLEAR_RATIO)
     return _degree(risk.overstatement, ratio)
 
 
 def _degree_under(risk: RiskResult, bands: Sequence[Band]) -> Degree:
-    ratio = 0.0 if risk.is_weighted else max((1 / high for _, high in _near_certainty(bands) if high), default=0.0)
+    near = _near_certainty(bands, risk.design_effect)
+    ratio = 0.0 if risk.is_weighted else max((1 / high for _, high in near if high), default=0.0)
     return _degree(-risk.overstatement, ratio)
 
 
-def _near_certainty(bands: Sequence[Band]) -> list[tuple[float, float]]:
+def _near_certainty(bands: Sequence[Band], effect: float) -> list[tuple[float, float]]:
     """The limits of observed over expected errors, at 95%, of all samples beyond 99%, beyond 99.9% and so on."""
     found = []
     for cut in {band.below for band in bands if band.below <= NEAR_CERTAINTY}:
         pooled = pool([band for band in bands if band.below <= cut])
         if pooled.stated:
-            low, high = limits(round(pooled.seen), pooled.rows)
+            low, high = limits(round(pooled.seen) / effect, pooled.rows / effect)
             found.append((float(low) / pooled.doubt, float(high) / pooled.doubt))
     return found
 

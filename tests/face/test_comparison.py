@@ -2,36 +2,84 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pytest
 
 import surefoot as sf
 
 
-def test_the_sign_flip_test_is_that_of_all_flips() -> None:
-    rng = np.random.default_rng(0)
-    n = 12
-    correct = rng.random((2, n)) < 0.4
-    doubt = rng.uniform(0.05, 0.5, (2, n))
-    one, other = (sf.Predictions.from_correct(correct[i], doubt=doubt[i]) for i in (0, 1))
-    differences = (~correct[1]) / doubt[1] - (~correct[0]) / doubt[0]
-    sums = np.array([np.dot(signs, differences) for signs in product((-1, 1), repeat=n)])
-    exact = (np.abs(sums) >= abs(differences.sum()) * (1 - 1e-12)).mean()
-    found = sf.compare({"one": one, "other": other}).csr["other"]
-    assert found.value == pytest.approx(differences.mean())
-    # 5,000 flips: within four standard errors
-    assert found.pvalue == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 5000) + 1 / 5000)
-
-
 def test_equal_models_do_not_differ() -> None:
     p = sf.Predictions.from_correct([True, False] * 50, [0.9, 0.7] * 50)
     c = sf.compare({"a": p, "b": p})
-    assert c.csr["b"].pvalue == 1.0
+    assert c.riskier["b"].pvalue == 1.0
     assert c.values["b"]["accuracy"].value == 0
     assert c.values["b"]["accuracy"].standard_error == 0
     assert c.is_paired
+    assert "No evidence that either is riskier" in str(c)
+
+
+def test_the_riskier_model_is_named_and_the_sharper_one_is_not() -> None:
+    """The difference of overstatements by hand: means of paired rows, and their standard error."""
+    rng = np.random.default_rng(0)
+    q = rng.uniform(0.02, 0.4, 2000)
+    wrong = rng.random(2000) < q
+    honest = sf.Predictions.from_correct(~wrong, 1 - q)
+    coarse = sf.Predictions.from_correct(~wrong, np.full(2000, 1 - q.mean()))
+    bold = sf.Predictions.from_correct(~wrong, 1 - q / 2)
+    c = sf.compare({"honest": honest, "coarse": coarse, "bold": bold})
+    apart = q - q / 2
+    found = c.values["bold"]["overstatement"]
+    assert c.riskier["bold"].difference == found.value == pytest.approx(apart.mean())
+    assert found.standard_error == pytest.approx(apart.std(ddof=1) / np.sqrt(2000))
+    assert c.riskier["bold"].pvalue_adjusted < 1e-6
+    assert c.riskier["coarse"].pvalue > 0.5
+    assert "bold is riskier than honest" in str(c)
+    assert "coarse is" not in str(c)
+    # log losses and Brier scores by hand
+    losses = [-np.log(np.where(wrong, d, 1 - d)) for d in (q / 2, q)]
+    assert c.values["bold"]["log_loss"].value == pytest.approx((losses[0] - losses[1]).mean())
+    squares = [np.where(wrong, 1 - d, d) ** 2 for d in (q / 2, q)]
+    assert c.values["bold"]["brier"].value == pytest.approx((squares[0] - squares[1]).mean())
+    # the same errors where half as many were expected
+    assert c.values["bold"]["log_oe"].value == pytest.approx(np.log(2))
+
+
+def test_the_level_reaches_the_intervals() -> None:
+    rng = np.random.default_rng(1)
+    one, other = (sf.Predictions.from_correct(rng.random(500) < 0.8, np.full(500, 0.8)) for _ in range(2))
+    wide, narrow = (sf.compare({"a": one, "b": other}, level=level).values["b"]["brier"] for level in (0.01, 0.2))
+    assert (wide.level, narrow.level) == (0.99, 0.8)
+    assert wide.high - wide.low == pytest.approx((narrow.high - narrow.low) * 2.576 / 1.2816, rel=0.02)
+    assert "99% CI" in str(sf.compare({"a": one, "b": other}, level=0.01))
+
+
+def test_of_eleven_equal_models_none_is_named() -> None:
+    """A quick part of what benchmarks/VALIDITY.md has at length: at most 5% of the time, of 60 families."""
+    from benchmarks.evidence import compared, family
+
+    assert family(200, 60) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 60)
+    for pair in ("sharp against coarse", "alike"):
+        assert compared((pair, 200), 200) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
+
+
+def test_groups_reach_the_differences() -> None:
+    rng = np.random.default_rng(2)
+    one, other = (np.repeat(rng.random(100) < 0.8, 5) for _ in range(2))
+    groups = np.repeat(np.arange(100), 5)
+    models = {name: sf.Predictions.from_correct(x, np.full(500, 0.8)) for name, x in (("a", one), ("b", other))}
+    alone, together = sf.compare(models), sf.compare(models, groups=groups)
+    ratio = together.values["b"]["accuracy"].standard_error / alone.values["b"]["accuracy"].standard_error
+    assert ratio == pytest.approx(np.sqrt(5), rel=0.01)
+    assert together.riskier["b"].pvalue > alone.riskier["b"].pvalue
+    assert together["a"].risk.groups == 100
+
+
+def test_models_that_decide_alike_do_not_differ_in_accuracy() -> None:
+    y = [0, 1] * 50
+    raw = sf.Predictions.from_probabilities(y, np.linspace(0.1, 0.9, 100))
+    cooled = sf.Predictions.from_probabilities(y, 0.5 + (np.linspace(0.1, 0.9, 100) - 0.5) / 2)
+    found = sf.compare({"raw": raw, "cooled": cooled}).values["cooled"]["accuracy"]
+    assert (found.low, found.value, found.high) == (0, 0, 0)
 
 
 def test_the_difference_of_accuracies_is_mcnemar_s() -> None:
@@ -43,7 +91,7 @@ def test_the_difference_of_accuracies_is_mcnemar_s() -> None:
     b, c = int((first & ~second).sum()), int((~first & second).sum())
     # other minus first: a model that is better by 10 points is +10 points
     assert found.value == pytest.approx((c - b) / 100)
-    assert found.standard_error == pytest.approx(np.sqrt((b + c - (b - c) ** 2 / 100) / 100**2))
+    assert found.standard_error == pytest.approx(np.sqrt((b + c - (b - c) ** 2 / 100) / 100 / 99))
 
 
 def test_differences_cover_the_truth() -> None:
@@ -69,7 +117,7 @@ def test_what_is_not_the_same_rows_is_not_paired() -> None:
     assert not sf.compare({"a": one, "b": other}).is_paired
     c = sf.compare({"a": one, "b": longer})
     assert not c.is_paired
-    assert np.isnan(c.csr["b"].pvalue)
+    assert 0 < c.riskier["b"].pvalue <= 1
     assert np.isfinite(c.values["b"]["accuracy"].standard_error)
     assert "not paired" in str(c)
     tallied = sf.compare({"a": sf.tally(one), "b": sf.tally(other)})
@@ -110,20 +158,16 @@ def test_two_calibrated_models_of_different_sharpness_are_not_told_off() -> None
         base = sf.Predictions.from_correct(correct, doubt=np.full(1000, q.mean()))
         sharp = sf.Predictions.from_correct(correct, doubt=q)
         c = sf.compare({"base": base, "sharp": sharp})
-        for name, a in c.assessments.items():
-            if a.verdict != "overconfident":
-                assert f"{name}'s errors are the more surprising" not in str(c)
+        if c.riskier["sharp"].pvalue > 0.05:
+            assert "No evidence that either is riskier" in str(c)
 
 
-def test_the_tested_difference_is_the_one_shown() -> None:
-    from surefoot.comparison import _surprise
-
+def test_the_difference_of_csr_is_that_of_what_is_shown() -> None:
     a = sf.Predictions.from_correct([False] * 14 + [True] * 86, [0.5] * 20 + [1.0] * 80)
     correct = np.ones(100, dtype=bool)
     correct[20:30] = False
     b = sf.Predictions.from_correct(correct, [0.9] * 100)
-    c = sf.compare({"a": a, "b": b})
-    assert float((_surprise(b) - _surprise(a)).sum()) == pytest.approx(c.csr["b"].value) == pytest.approx(-0.4)
+    assert sf.compare({"a": a, "b": b}).csr["b"].value == pytest.approx(-0.4)
 
 
 def test_the_more_overconfident_is_not_called_further_off_than_an_underconfident_one() -> None:
@@ -145,6 +189,7 @@ def test_a_certain_mistake_that_weighs_nothing_counts_nothing() -> None:
     weights = [0.0] + [1.0] * 99
     one = sf.Predictions.from_correct([False] * 10 + [True] * 90, [1.0] + [0.9] * 99, sample_weight=weights)
     other = sf.Predictions.from_correct([False] * 5 + [True] * 95, [0.9] * 100, sample_weight=weights)
-    found = sf.compare({"one": one, "other": other}).csr["other"]
-    assert np.isfinite(found.value)
-    assert np.isfinite(found.pvalue)
+    found = sf.compare({"one": one, "other": other})
+    assert np.isfinite(found.csr["other"].value)
+    assert np.isfinite(found.riskier["other"].pvalue)
+    assert np.isfinite(found.values["other"]["log_loss"].high)

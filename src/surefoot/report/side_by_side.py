@@ -15,14 +15,16 @@ from surefoot.report.wording import deciding_side
 
 if TYPE_CHECKING:
     from surefoot.assessment import Assessment
-    from surefoot.comparison import Comparison
+    from surefoot.comparison import Comparison, Riskier
 
 _MOST_COLUMNS = 4
+#: What many models are not shown in: there is no room.
+_NARROW = ("gain", "CSR above", "log loss", "Brier")
 _BOLD, _DIM = "1", "2"
 #: Section, name, how to read it off an assessment, the difference it has, and which way is better.
 _LINES: list[tuple[str, str, Any, str, str]] = [
-    ("Risk", "O/E", lambda a: significant(a.risk.oe_ratio), "", ""),
-    ("Risk", "overstated", lambda a: points(a.risk.overstatement), "", ""),
+    ("Risk", "O/E", lambda a: significant(a.risk.oe_ratio), "log_oe", ""),
+    ("Risk", "overstated", lambda a: points(a.risk.overstatement), "overstatement", ""),
     ("Risk", "p-value", lambda a: pvalue(deciding_side(a).pvalue_omnibus), "", ""),
     ("Risk", "CSR", lambda a: significant(a.risk.csr), "csr", ""),
     ("Risk", "CSR above", lambda a: cut(a.risk.csr_lower), "", ""),
@@ -32,6 +34,8 @@ _LINES: list[tuple[str, str, Any, str, str]] = [
     ("Value", "gain", lambda a: signed_percent(a.metrics["gain"]), "", ""),
     ("Value", "AUC", lambda a: area(a.metrics.get("auc", math.nan)), "auc", "higher"),
     ("Value", "cwAUC", lambda a: area(a.metrics.get("cw_auc", math.nan)), "cw_auc", "higher"),
+    ("Value", "log loss", lambda a: area(a.metrics.get("log_loss", math.nan)), "log_loss", "lower"),
+    ("Value", "Brier", lambda a: area(a.metrics.get("brier", math.nan)), "brier", "lower"),
 ]
 
 
@@ -51,7 +55,8 @@ def _columns(c: Comparison, paper: Paper) -> Iterator[str]:
     width = 2 + max(12, *map(len, words))
     only = len(c.assessments) == 2
     head = "".join(f"{name:>{width}}" for name in names.values())
-    yield f"{'':<13}{head}{f'      {list(names.values())[1]} - {names[c.first]}, 95%' if only else ''}"
+    apart = f"      {list(names.values())[1]} - {names[c.first]}, {_level(c)}" if only else ""
+    yield f"{'':<13}{head}{apart}"
     yield f"{'verdict':<13}" + "".join(f"{_word(a):>{width}}" for a in c.assessments.values())
     section = ""
     for group, name, read, key, better in _LINES:
@@ -70,7 +75,7 @@ def _columns(c: Comparison, paper: Paper) -> Iterator[str]:
         yield f"  {name:<11}{values}{'      ' + difference(c, list(c.assessments)[1], key) if only and key else ''}"
     if not only:
         yield ""
-        yield paper.ink(f"Differences, each model minus {shown(c.first, 24)}, 95%", _BOLD)
+        yield paper.ink(f"Differences, each model minus {shown(c.first, 24)}, {_level(c)}", _BOLD)
         for other in list(c.assessments)[1:]:
             for _, name, _, key, _ in _LINES:
                 apart = difference(c, other, key) if key else ""
@@ -80,7 +85,7 @@ def _columns(c: Comparison, paper: Paper) -> Iterator[str]:
 
 def _rows(c: Comparison, paper: Paper) -> Iterator[str]:
     """More than four models: models become rows, indicators columns."""
-    kept = [(name, read) for _, name, read, _, _ in _LINES if _has(c, name) and name not in ("gain", "CSR above")]
+    kept = [(name, read) for _, name, read, _, _ in _LINES if _has(c, name) and name not in _NARROW]
     width = max(10, *(len(shown(name, 24)) + 2 for name in c.assessments))
     yield paper.ink(f"{'':<{width}}" + "".join(f"{name:>11}" for name, _ in kept) + "   verdict", _DIM)
     for name, a in c.assessments.items():
@@ -108,20 +113,26 @@ def _share(value: float) -> str:
 def difference(c: Comparison, other: str, key: str) -> str:
     """Another model minus the first, and how sure that is."""
     if key == "csr":
-        found = c.csr[other]
-        value = "—" if math.isnan(found.value) else f"{'+' if found.value >= 0 else ''}{significant(found.value)}"
-        if math.isnan(found.pvalue):
-            return value
-        told = pvalue(found.pvalue)
-        sign = "" if told.startswith(">") else "<= " if found.pvalue <= 1.5 / (found.flips + 1) else "= "
-        return f"{value:<10} p {sign}{told} ({found.flips:,} sign flips)"
+        value = c.csr[other].value
+        return "—" if math.isnan(value) else f"{'+' if value >= 0 else ''}{significant(value)}"
     interval = c.values.get(other, {}).get(key)
     if interval is None or math.isnan(interval.value):
         return ""
-    reach = (interval.high - interval.low) / 2
-    if key in ("auc", "cw_auc"):
-        return f"{interval.value:+.3f} ± {reach:.3f}"
-    return f"{100 * interval.value:+.1f} ± {100 * reach:.1f} points"
+    low, high, value = interval.low, interval.high, interval.value
+    if key == "log_oe":
+        # a difference of logarithms is a ratio
+        if interval.is_absent:
+            return ""
+        return f"× {significant(math.exp(value))} ({significant(math.exp(low))} to {significant(math.exp(high))})"
+    told = "{:+.1f}" if key not in ("auc", "cw_auc", "log_loss", "brier") else "{:+.3f}"
+    unit, scale = (" points", 100) if told == "{:+.1f}" else ("", 1)
+    if interval.is_absent:
+        return f"{told.format(scale * value)}{unit}" if math.isfinite(value) else ""
+    return f"{told.format(scale * value)} ({told.format(scale * low)} to {told.format(scale * high)}){unit}"
+
+
+def _level(c: Comparison) -> str:
+    return f"{100 * (1 - c.level):.3g}% CI"
 
 
 def _best(c: Comparison, key: str, better: str) -> int | None:
@@ -129,24 +140,30 @@ def _best(c: Comparison, key: str, better: str) -> int | None:
     interval = c.values.get(list(c.assessments)[1], {}).get(key)
     if not better or interval is None or not (interval.low > 0 or interval.high < 0):
         return None
-    return 1 if interval.low > 0 else 0
+    return 1 if (interval.low > 0) == (better == "higher") else 0
 
 
 def closing(c: Comparison) -> str:
-    """Of two models: whose mistakes surprise more, and whose confidences are further off."""
-    if len(c.assessments) != 2:
-        return ""
-    (one, a), (other, b) = c.assessments.items()
+    """Which of the others are riskier than the first, and which less: adjusted for their number."""
     said = []
-    found = c.csr[other]
-    name, larger = (other, b) if found.value > 0 else (one, a)
-    if found.pvalue < 0.05 and larger.verdict == "overconfident":
-        said.append(f"{shown(name, 24)}'s errors are the more surprising.")
-    (low, high), (low_b, high_b) = a.risk.overstatement_interval, b.risk.overstatement_interval
-    if low > max(high_b, 0) or low_b > max(high, 0):
-        name = shown(one if low > high_b else other, 24)
-        said.append(f"{name} overstates its confidence more.")
-    return " ".join(said)
+    for other, found in c.riskier.items():
+        if not found.pvalue_adjusted <= c.level:
+            continue
+        name, first = shown(other, 24), shown(c.first, 24)
+        one, two = (name, first) if found.difference > 0 else (first, name)
+        apart = points(abs(found.difference))
+        said.append(f"{one} is riskier than {two}: confidence exceeds accuracy by {apart} more ({_shown_p(c, found)}).")
+    if said or not c.riskier:
+        return " ".join(said)
+    if len(c.assessments) == 2:
+        (found,) = c.riskier.values()
+        return f"No evidence that either is riskier than the other ({_shown_p(c, found)})."
+    return f"No evidence that any is riskier, or less risky, than {shown(c.first, 24)}."
+
+
+def _shown_p(c: Comparison, found: Riskier) -> str:
+    told = pvalue(found.pvalue_adjusted)
+    return f"p {told}" if len(c.riskier) == 1 else f"p {told}, adjusted"
 
 
 def report(c: Comparison) -> str:
@@ -168,7 +185,7 @@ def report(c: Comparison) -> str:
                 rows.append(Row([cell(shown(other, 40)), cell(name), cell(typeset(told))]))
     apart = Table(
         "Differences",
-        heads(("Model", "t"), ("Of", "t"), (f"It minus {shown(c.first, 40)}, 95%", "x")),
+        heads(("Model", "t"), ("Of", "t"), (f"It minus {shown(c.first, 40)}, {_level(c)}", "x")),
         [Body(rows)],
     )
     return page(

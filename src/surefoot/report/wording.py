@@ -100,7 +100,7 @@ def _rows_for(a: Assessment) -> int:
     rows = a.weight if is_weighted(a) else a.risk.n
     share = max(a.risk.observed_errors, a.risk.expected_errors, 1.0) / (rows or 1.0)
     share = min(share, 0.5)
-    needed = share * (1 - share) * (_Z / a.margin) ** 2 + 1 / a.margin
+    needed = a.risk.design_effect * (share * (1 - share) * (_Z / a.margin) ** 2 + 1 / a.margin)
     size = int(10.0 ** max(0, math.floor(math.log10(needed)) - 1))
     return math.ceil(needed / size) * size
 
@@ -229,7 +229,8 @@ def _not_excluded(a: Assessment) -> list[str]:
     sure = [band for band in a.bands if band.below <= NEAR_CERTAINTY]
     near = pool(sure) if sure else None
     if near is not None and near.stated:
-        high = float(limits(round(near.seen), near.rows)[1]) / near.doubt
+        effect = a.risk.design_effect
+        high = float(limits(round(near.seen) / effect, near.rows / effect)[1]) / near.doubt
         return [
             f"That does not exclude errors in one range or group: above {claimed(1 - NEAR_CERTAINTY)} confidence there "
             f"may be up to {raised(high, 2)} times as many as expected."
@@ -253,6 +254,8 @@ def how_sure(side: RiskResult) -> str:
     """What the p-value is of, and what its parts say."""
     if side.method == "normal":
         return "approximate, from sums of unequal weights; the exact test needs the rows"
+    if side.groups:
+        return f"omnibus, one-sided, for {side.groups:,} groups (design effect {significant(side.design_effect, 2)})"
     return f"omnibus, one-sided; CSR alone {pvalue(side.pvalue)}, capped {pvalue(side.pvalue_capped)}"
 
 
@@ -266,7 +269,7 @@ def how_large(a: Assessment, side: RiskResult) -> str:
 def notes(a: Assessment) -> list[str]:
     """What has to be said besides, only where it applies."""
     risk = a.risk
-    said = [*_swapped(a)]
+    said = [*_swapped(a), *_grouped(a)]
     if risk.rounded:
         said.append(
             f"{risk.rounded:,} of {risk.n:,} confidences are 1.0 by rounding, not a claim of certainty: CSR and the "
@@ -283,6 +286,23 @@ def notes(a: Assessment) -> list[str]:
     if off >= 5e-5:
         said.append(f"AUC and cwAUC are read from a tally and may be off by {significant(off, 1)}.")
     return said
+
+
+def _grouped(a: Assessment) -> list[str]:
+    """What rows belong to, where it was named, or where it looks as if it should be."""
+    if a.risk.groups:
+        times = significant(a.risk.design_effect, 2)
+        return [
+            f"rows belong to {a.risk.groups:,} groups ({a.group}): p-values and intervals allow for it, approximately "
+            f"(the number of errors varies {times} times as much as if rows were independent); the e-value "
+            f"({significant(a.risk.e_value)}) holds whatever the dependence within groups."
+        ]
+    if a.looks_grouped:
+        return [
+            f"column {a.looks_grouped!r} has values that come again. Rows are taken to be independent; if rows of one "
+            f"{a.looks_grouped} are not, name it: groups={a.looks_grouped!r}, --group {a.looks_grouped}."
+        ]
+    return []
 
 
 def _swapped(a: Assessment) -> list[str]:

@@ -8,10 +8,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from scipy.special import ndtri, stdtrit
 
 from surefoot.binomial import limits
 from surefoot.metrics.terms import DOUBT, ROWS, SQUARED_WEIGHT, WEIGHT, WRONG
 from surefoot.tallies import Tally
+
+if TYPE_CHECKING:
+    from surefoot.risk.groups import Dependence
 
 #: The 97.5% point of the normal law.
 _POINT = 1.959963984540054
@@ -29,18 +35,23 @@ class Effects:
     overstatement_interval: tuple[float, float]
 
 
-def effects_of(tally: Tally) -> Effects:
+def effects_of(tally: Tally, dependence: Dependence | None = None) -> Effects:
     """From the sums of doubts and of errors.
 
     Given the confidences, only the errors are random: the limits of Clopper and Pearson for their share hold whatever
     the chances of single samples are, for a binomial count varies at least as much as one of unequal chances. Of
     unequal weights they are normal, with the largest variance that any chances could have: which samples weigh much
-    and are doubtful as well is not known from sums.
+    and are doubtful as well is not known from sums. Of rows that belong together they are those of Korn and Graubard:
+    of as many independent rows as would leave the share of errors as uncertain.
     """
     weight, doubt, wrong = tally[WEIGHT], tally[DOUBT], tally[WRONG]
     scale = in_rows(tally)
     error, stated = min(1.0, wrong / weight), doubt / weight
-    if equal_weights(tally):
+    if dependence is not None:
+        low, high = limits_of_share(
+            error, dependence.variance, dependence.freedom, rows=tally[ROWS], groups=dependence.groups
+        )
+    elif equal_weights(tally):
         low, high = (float(end) for end in limits(round(error * tally[ROWS]), tally[ROWS]))
     else:
         reach = _POINT * spread_of_errors(tally) / weight
@@ -53,6 +64,21 @@ def effects_of(tally: Tally) -> Effects:
         overstatement=error - stated,
         overstatement_interval=(low - stated, high - stated),
     )
+
+
+def limits_of_share(
+    share: float, variance: float, freedom: float, *, rows: float, groups: float, level: float = 0.95
+) -> tuple[float, float]:
+    """Limits of a share whose variance is known with some degrees of freedom (Korn and Graubard 1998).
+
+    Where nothing varies, each group counts as one row.
+    """
+    effective = min(share * (1 - share) / variance, rows) if variance > 0 else min(groups, rows)
+    normal = float(ndtri((1 + level) / 2))
+    if variance > 0:
+        effective *= (normal / float(stdtrit(freedom, (1 + level) / 2))) ** 2
+    low, high = limits(share * effective, effective, level)
+    return float(low), float(high)
 
 
 def spread_of_errors(tally: Tally) -> float:

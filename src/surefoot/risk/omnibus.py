@@ -22,6 +22,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -129,9 +130,18 @@ class OfSums:
         return min(one.pvalue_adjusted for one in self.directions)
 
 
-def omnibus(cells: Cells, log_e: float, known: Mapping[str, float], draws: Draws) -> Omnibus:
-    """Test one side in all directions; ``known`` are the p-values of directions that have been computed already."""
-    side = _Side(cells, log_e)
+def omnibus(
+    cells: Cells,
+    log_e: float,
+    known: Mapping[str, float],
+    draws: Draws,
+    effects: Mapping[str, float] | None = None,
+) -> Omnibus:
+    """Test one side in all directions; ``known`` are the p-values of directions that have been computed already.
+
+    ``effects`` are the design effects of the directions, where rows belong together; bands have that of errors.
+    """
+    side = _Side(cells, log_e, effects)
     if len(cells.chance) and min(known.values(), default=1.0) > _FAR:
         first = draws.adjusted(side, _FIRST)
         if min(first.values()) > _SETTLED:
@@ -210,9 +220,14 @@ def _count_ranks(counts: Floats) -> Floats:
 class _Side:
     """What is asked of the groups of samples: against overconfidence, or mirrored."""
 
-    def __init__(self, cells: Cells, log_e: float) -> None:
-        self.cells, self.log_e = cells, log_e
-        self.weights = _weights(cells)
+    def __init__(self, cells: Cells, log_e: float, effects: Mapping[str, float] | None) -> None:
+        # evidence averaged within groups has another law than that of draws, and stands by itself
+        self.cells, self.log_e, self.effects = cells, log_e if effects is None else math.nan, effects
+        self.weights = weights_of(cells)
+
+    def _toward(self, name: str, seen: Any, mean: Any) -> Any:
+        """What was seen, brought nearer to its mean by the design effect."""
+        return seen if self.effects is None else mean + (seen - mean) / math.sqrt(self.effects[name])
 
     @cached_property
     def stands_for(self) -> dict[str, str]:
@@ -243,7 +258,7 @@ class _Side:
         """What stands beside the directions: the worst band of each figure, and the e-value."""
         found = {}
         for name, bands in self.cells.bands.items():
-            found[name] = _worst_band(name, self.cells, bands)
+            found[name] = _worst_band(name, *self._by_band(self.cells, bands))
         if not math.isnan(self.log_e):
             e_value = math.exp(min(self.log_e, 700.0))
             p = max(math.exp(-max(self.log_e, 0.0)), _LEAST)
@@ -254,7 +269,7 @@ class _Side:
         """The chance that a weighted sum of errors is as large as that of these; weights may be negative."""
         # the sum and its law are of the same groups, or a sum of 0 would be a little more or less
         cells = self.cells.merged
-        weight = _weights(cells)[name]
+        weight = weights_of(cells)[name]
         if not weight.any():
             return 1.0
         # an error that counts less than nothing is a correct sample that counts
@@ -263,27 +278,43 @@ class _Side:
         otherwise = np.where(negative, cells.chance, cells.otherwise)
         counted = np.where(negative, cells.rows - cells.fired, cells.fired)
         law = Rows(chance, otherwise, np.abs(weight), cells.rows, cells.is_exact)[weight != 0]
-        return upper_tail(law, min(float((counted * np.abs(weight)).sum()), law.total), nodes=_NODES).p
+        seen = self._toward(name, float((counted * np.abs(weight)).sum()), law.mean)
+        return upper_tail(law, min(seen, law.total), nodes=_NODES).p
+
+    def _by_band(self, cells: Cells, bands: Codes) -> tuple[Floats, Floats, Floats]:
+        """The rows of each band of a figure, the surprises, and those expected."""
+        where = np.unique(bands, return_inverse=True)[1]
+        rows, fired, expected = (
+            np.bincount(where, column).astype(np.float64)
+            for column in (cells.rows, cells.fired, cells.rows * cells.chance)
+        )
+        if self.effects is not None:
+            fired = np.floor(self._toward("errors", fired, expected) + 1e-9)
+        return rows, fired, expected
 
     def values(self, fired: Floats) -> dict[str, tuple[Floats, float]]:
         """For each row of numbers of errors by merged group: the value of every direction, and what counts as a tie."""
         cells = self.cells.merged
-        weights = _weights(cells)
+        weights = weights_of(cells)
         found = {}
         for name in dict.fromkeys(self.stands_for.values()):
             weight = weights[name]
             # where weights have both signs, sums may cancel and keep the rounding of their terms
             lost = 1e-14 * float((np.abs(weight) * cells.rows).sum()) if (weight < 0).any() else 0.0
-            found[name] = (fired @ weight, lost)
+            sums = fired @ weight
+            # the data, which are the first of the draws, may be of rows that belong together: draws never are
+            sums[0] = self._toward(name, sums[0], float((weight * cells.rows * cells.chance).sum()))
+            found[name] = (sums, lost)
         for name, bands in cells.bands.items():
             counts = fired @ (bands[:, None] == np.unique(bands)).astype(np.float64)
+            counts[0] = self._by_band(cells, bands)[1]
             found[name] = (-_count_ranks(counts).min(axis=1), 0.5)
         if not math.isnan(self.log_e):
             found[_EVIDENCE] = (_log_e_values(cells, fired), 0.0)
         return found
 
 
-def _weights(cells: Cells) -> dict[str, Floats]:
+def weights_of(cells: Cells) -> dict[str, Floats]:
     """What one sample adds in each direction if it is an error (mirrored: if it is correct)."""
     odds = np.log(cells.confidence) - np.log(cells.doubt)
     surprise = np.minimum(cells.weight / cells.chance, _HEAVIEST)
@@ -305,15 +336,11 @@ def _is_same(one: Floats, other: Floats) -> bool:
     return factor > 0 and bool((np.abs(one - factor * other) <= 1e-9 * np.abs(one)).all())
 
 
-def _worst_band(name: str, cells: Cells, bands: Codes) -> Direction:
+def _worst_band(name: str, rows: Floats, fired: Floats, expected: Floats) -> Direction:
     """Of a figure's bands the one with the smallest p-value, adjusted for their number.
 
     By the binomial law of the mean chance, which is never narrower than that of unequal ones.
     """
-    where = np.unique(bands, return_inverse=True)[1]
-    rows, fired, expected = (
-        np.bincount(where, column) for column in (cells.rows, cells.fired, cells.rows * cells.chance)
-    )
     if not len(rows):
         return Direction(name, 0.0, 0.0, 1.0, math.nan)
     p = more_than(np.round(fired) - 1, rows, np.minimum(expected / rows, 1.0))

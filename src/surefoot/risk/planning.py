@@ -84,12 +84,15 @@ def minimum_detectable(confidences: Any, *, n: int | None = None, power: float =
     return _LEAST if missing(least) >= 0 else math.exp(root(missing, least, most, xtol=1e-4))
 
 
-def detectable(counts: Counts, power: float = 0.8, level: float = 0.05) -> float:
-    """The least deflation that shows, roughly: by the normal law of the capped companion, and so at once."""
+def detectable(counts: Counts, power: float = 0.8, level: float = 0.05, effect: float = 1.0) -> float:
+    """The least deflation that shows, roughly: by the normal law of the capped companion, and so at once.
+
+    ``effect`` is the design effect of rows that belong together.
+    """
     counts = counts.doubtful()
     weight = np.minimum(1 / counts.doubt, CAP * counts.n)
     shift = float((counts.rows * counts.confidence * weight).sum())
-    spread = math.sqrt(float((counts.rows * counts.doubt * counts.confidence * weight**2).sum()))
+    spread = math.sqrt(effect * float((counts.rows * counts.doubt * counts.confidence * weight**2).sum()))
     return min(1.0, (ndtri(1 - level / 2) + ndtri(power)) * spread / shift) if shift else 1.0
 
 

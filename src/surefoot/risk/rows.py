@@ -39,6 +39,11 @@ class Rows:
         """What all of them add if all fire."""
         return float((self.count * self.weight).sum())
 
+    @property
+    def mean(self) -> float:
+        """What they add on average."""
+        return float((self.count * self.chance * self.weight).sum())
+
     def capped(self, most: float) -> Rows:
         """The same rows, none of which adds more than ``most``: their chances stay what they are."""
         return Rows(self.chance, self.otherwise, np.minimum(self.weight, most), self.count, self.tied)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from surefoot.arguments import check_whole
 from surefoot.engines.anywhere import is_on_device, on_host, stays, tally_terms
-from surefoot.errors import MetricUnavailable
+from surefoot.errors import InvalidPredictions, MetricUnavailable
 from surefoot.metrics.size_ratio import CSR, CSR_SIGMA, CSR_Z, P_RISK, normal_cdf
 from surefoot.metrics.terms import (
     BY_DOUBT,
@@ -29,6 +30,7 @@ from surefoot.risk.counts import MOST, Counts, counts_of
 from surefoot.risk.deflation import csr_lower, deflation
 from surefoot.risk.effects import Effects, effects_of, equal_weights, spread_of_errors
 from surefoot.risk.evalues import log_e
+from surefoot.risk.groups import Dependence, dependence_of, group_codes
 from surefoot.risk.null import upper_tail
 from surefoot.risk.omnibus import Direction, Draws, OfSums, Omnibus, omnibus
 from surefoot.risk.rows import CAP, SAME, Rows, Tail
@@ -97,6 +99,9 @@ class RiskResult:
         Skewness of the statistic if the model were calibrated, and the share of its variance that one sample holds.
     method, alternative : str
         As given to :func:`risk_test`.
+    groups, design_effect : int, float
+        How many groups rows belong to (None if none were named), and how many times more the number of errors varies
+        than if rows were independent.
     """
 
     csr: float
@@ -129,6 +134,8 @@ class RiskResult:
     heaviest_share: float
     method: Method
     alternative: Alternative
+    groups: int | None = None
+    design_effect: float = 1.0
     _omnibus: Omnibus | OfSums | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -188,6 +195,7 @@ def risk_test(
     sample_weight: Any = None,
     floor: float | None = None,
     doubt: Any = None,
+    groups: Any = None,
 ) -> RiskResult:
     r"""Are mistakes more surprising than those of calibrated confidences would be?
 
@@ -199,7 +207,11 @@ def risk_test(
 
     and valid not only against exact calibration but against "nowhere overconfident". ``method`` is ``"exact"``,
     ``"normal"`` (the paper's law, rough near certainty) or ``"monte_carlo"`` (``draws`` draws by ``rng``, never too
-    small). Rows are taken to be independent. One wrong row that claimed certainty makes p-values 0.
+    small). One wrong row that claimed certainty makes p-values 0.
+
+    Rows are taken to be independent, unless ``groups`` names what each belongs to (a patient, a user, a prompt). Then
+    p-values allow for the design effect, approximately, and the e-value for any dependence within groups; deflation
+    and the bound of CSR, which know of no groups, are nan.
 
     Takes :class:`Predictions`, a :class:`Tally`, a lazy frame's predictions, or the arguments of
     :meth:`Predictions.from_labels`. With unequal weights the exact test needs the rows, each one draw that counts by
@@ -224,12 +236,24 @@ def risk_test(
         x = as_predictions(x, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
     elif any(given is not None for given in (y_pred, confidence, sample_weight, floor, doubt)):
         raise TypeError("a tally or predictions already hold all there is; give them alone.")
-    if is_on_device(x) and not x.has_equal_weights:
-        # the exact law of unequal weights is made of rows
+    if is_on_device(x) and (groups is not None or not x.has_equal_weights):
+        # the exact law of unequal weights is made of rows, and so is what rows of a group have in common
         x = on_host(x)
     tally = x if isinstance(x, Tally) else tally_of(x)
     rows = x if isinstance(x, Predictions) else None
-    return result_of(tally, rows, alternative=alternative, method=method, rng=rng, draws=draws)
+    dependence = None if groups is None else dependence_within(x, groups, tally)
+    return _Tested(tally, rows, method, rng, draws, dependence).result(alternative)
+
+
+def dependence_within(x: Any, groups: Any, tally: Tally) -> Dependence:
+    """What rows of one group have in common, of rows at hand or of a lazy frame with a column of that name."""
+    if isinstance(x, Predictions):
+        return dependence_of(x, group_codes(len(x), groups))
+    if isinstance(x, Tally):
+        raise InvalidPredictions("a tally does not hold which rows belong together; groups= needs the rows.")
+    from surefoot.risk.lazy_groups import dependence_of_frame
+
+    return dependence_of_frame(x, groups, tally)
 
 
 def tally_of(predictions: Held) -> Tally:
@@ -237,25 +261,15 @@ def tally_of(predictions: Held) -> Tally:
     return tally_terms(predictions, TERMS)
 
 
-def result_of(
-    tally: Tally,
-    predictions: Predictions | None = None,
-    *,
-    alternative: Alternative = "overconfident",
-    method: Method = "exact",
-    rng: np.random.Generator | None = None,
-    draws: int = 9999,
-) -> RiskResult:
-    """The test from totals; the rows are needed as well only if their weights are unequal."""
-    return _Tested(tally, predictions, method, rng, draws).result(alternative)
-
-
-def both_sides(tally: Tally, predictions: Predictions | None = None) -> tuple[RiskResult, RiskResult]:
+def both_sides(
+    tally: Tally, predictions: Predictions | None = None, dependence: Dependence | None = None
+) -> tuple[RiskResult, RiskResult]:
     """The risk test against overconfidence and against underconfidence.
 
     Exact; but of unequal weights a tally does not hold what that takes: then both are by the normal law, and say so.
     """
-    tested = _Tested(tally, predictions, "exact" if equal_weights(tally) or predictions is not None else "normal")
+    method: Method = "exact" if equal_weights(tally) or predictions is not None else "normal"
+    tested = _Tested(tally, predictions, method, dependence=dependence)
     return tested.result("overconfident"), tested.result("underconfident")
 
 
@@ -269,6 +283,7 @@ class _Tested:
         method: Method,
         rng: np.random.Generator | None = None,
         draws: int = 9999,
+        dependence: Dependence | None = None,
     ) -> None:
         absent = next((term for term in TERMS if not tally.has(term)), None)
         if absent is not None:
@@ -282,7 +297,8 @@ class _Tested:
         self.tally, self.predictions = tally, predictions
         self.method, self.rng, self.draws = method, rng, draws
         self.counts = counts_of(tally)
-        self.effects = effects_of(tally)
+        self.effects = effects_of(tally, dependence)
+        self.dependence = dependence
         #: Whether weights are unequal and only their totals at hand.
         self.is_known_by_sums = self.is_weighted and predictions is None
 
@@ -296,8 +312,13 @@ class _Tested:
         counts = every.doubtful()
         surprised = every.certain()[1] > 0
         law = _law(tally, self.predictions, counts, alternative)
-        plain, companion = self._tails(law, surprised)
+        together_by, within = self.dependence, None
+        if together_by is not None:
+            within = together_by.effects[alternative]
+        plain, companion = self._tails(law, surprised, within)
         evidence = math.nan if is_weighted else math.inf if surprised else log_e(counts)
+        if together_by is not None and math.isfinite(evidence):
+            evidence = together_by.log_e[alternative]
         if self.is_known_by_sums:
             # all that totals of weighted rows can say: z, of which the capped companion is not known
             z = float(CSR_Z.evaluate(tally).value)
@@ -308,8 +329,10 @@ class _Tested:
             known = {"csr": plain.p, "capped": companion.p}
             cells = self._cells(alternative)
             # both sides share their draws, unless rounded rows are left out of one
-            together = omnibus(cells, evidence, known, Draws(cells) if tally.rounded else self._draws)
+            together = omnibus(cells, evidence, known, Draws(cells) if tally.rounded else self._draws, within)
         size, interval = deflation(every)
+        # neither knows of groups
+        unknown = is_weighted or together_by is not None
         skewness, share = _moments(law.rows)
         statistic = math.inf if surprised else law.seen / law.weight if law.weight else math.nan
         if self.is_known_by_sums:
@@ -330,9 +353,9 @@ class _Tested:
             e_value=math.nan if is_weighted else _exp(evidence),
             log_e=evidence,
             **vars(self.effects),
-            deflation=math.nan if is_weighted else size,
-            deflation_interval=(math.nan, math.nan) if is_weighted else interval,
-            csr_lower=math.nan if is_weighted else math.inf if surprised else csr_lower(counts),
+            deflation=math.nan if unknown else size,
+            deflation_interval=(math.nan, math.nan) if unknown else interval,
+            csr_lower=math.nan if unknown else math.inf if surprised else csr_lower(counts),
             n=round(tally[ROWS]),
             errors=round(tally[ERRORS]),
             certain=round(tally[CERTAIN]),
@@ -342,6 +365,8 @@ class _Tested:
             heaviest_share=share,
             method=self.method,
             alternative=alternative,
+            groups=None if together_by is None else together_by.groups,
+            design_effect=1.0 if together_by is None else together_by.of_errors(),
             _omnibus=together,
         )
 
@@ -351,11 +376,13 @@ class _Tested:
             return self.counts
         return self.counts.without_rounded(self.tally.rounded).mirrored()
 
-    def _tails(self, law: _Law, surprised: bool) -> tuple[Tail, Tail]:
+    def _tails(self, law: _Law, surprised: bool, within: Mapping[str, float] | None) -> tuple[Tail, Tail]:
         """The tail of the statistic and of its capped companion."""
         capped = law.capped(CAP)
         if surprised:
             return Tail(0.0, 0.0), Tail(0.0, 0.0)
+        if within is not None:
+            law, capped = law.toward_mean(within["csr"]), capped.toward_mean(within["capped"])
         if self.method == "monte_carlo":
             assert self.rng is not None
             return _drawn(law, capped, self.rng, self.draws)
@@ -409,6 +436,11 @@ class _Law:
         """What the surprises add up to, at most what all rows add: in cells that may be a little less than they did."""
         return min(float((self.surprise * self.count).sum()), self.rows.total)
 
+    def toward_mean(self, effect: float) -> _Law:
+        """The same with what was seen brought nearer to its mean by a design effect."""
+        mean = self.rows.mean
+        return replace(self, surprise=np.array([mean + (self.seen - mean) / math.sqrt(effect)]), count=np.ones(1))
+
     def capped(self, share: float) -> _Law:
         """The same with no weight above a share of the whole."""
         most = share * self.weight
@@ -439,7 +471,7 @@ def _law(tally: Tally, predictions: Predictions | None, counts: Counts, alternat
 
 def _normal_tail(rows: Rows, s: float) -> Tail:
     deviations = np.sqrt(rows.count * rows.chance * rows.otherwise) * rows.weight
-    mean, spread = float((rows.count * rows.chance * rows.weight).sum()), float(np.linalg.norm(deviations))
+    mean, spread = rows.mean, float(np.linalg.norm(deviations))
     if not spread:
         return Tail(float(s <= mean), float(s <= mean) / 2)
     p = normal_cdf((mean - s) / spread)

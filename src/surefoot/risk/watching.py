@@ -33,7 +33,7 @@ _SHARES = np.array([bet.share for bet in MIXTURE])
 _WEIGHTS = np.array([bet.share for bet in DETECTOR])
 
 #: Doubts below this are taken for it: the stakes of a run stay finite. Evidence can only be lost by that.
-_LEAST_DOUBT = 1e-9
+LEAST_DOUBT = 1e-9
 #: Stakes stay below this: far above any threshold, and far below what floats hold.
 _MOST = 1e250
 
@@ -94,7 +94,7 @@ class Stretch:
 
     def _gains_of_rows(self, bets: tuple[Bet, ...], rows: slice) -> Floats:
         doubt = self.doubt[rows]
-        made = factors(bets, np.maximum(doubt, _LEAST_DOUBT), self.confidence[rows], self.surprise[rows])
+        made = factors(bets, np.maximum(doubt, LEAST_DOUBT), self.confidence[rows], self.surprise[rows])
         made[:, doubt == 0] = 1.0  # certain rows are not bet on
         return made
 

@@ -1,0 +1,152 @@
+r"""Rows that belong together: a patient, a user, a prompt. Their errors may depend on each other in any way.
+
+Two answers, of which the verdict takes the first:
+
+- The law of independent rows with the sum of each direction brought nearer to its mean,
+  :math:`s' = m + (s - m) / \sqrt{D}`, where the design effect
+  :math:`D = \max(1, \sum_g (\sum_{i \in g} r_i)^2 / \sum_i r_i^2)` of the residuals r says how much more such a sum
+  varies than if rows were independent. Approximate: D is estimated, from so many groups.
+- The e-value with each bet's gains averaged within a group before they multiply. Valid whatever the dependence.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import stdtrit
+
+from surefoot.errors import InvalidPredictions
+from surefoot.predictions import Predictions
+from surefoot.predictions.columns import check_lengths
+from surefoot.predictions.labels import as_labels
+from surefoot.risk.cells import Cells, Codes
+from surefoot.risk.evalues import MIXTURE
+from surefoot.risk.omnibus import weights_of
+from surefoot.risk.watching import Stretch
+from surefoot.tallies import Floats
+
+_SHARES = np.log([bet.share for bet in MIXTURE])
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """How much more sums vary than those of independent rows, and evidence that does not mind."""
+
+    #: How many groups there are.
+    groups: int
+    #: The design effect of each direction, by side.
+    effects: Mapping[str, Mapping[str, float]]
+    #: The logarithm of the e-value, by side; nan of weighted rows.
+    log_e: Mapping[str, float]
+    #: The variance of the share of errors, and the degrees of freedom it is known with.
+    variance: float
+    freedom: float
+
+    def of_errors(self) -> float:
+        """The design effect of the number of errors."""
+        return self.effects["overconfident"]["errors"]
+
+
+def group_codes(rows: int, groups: Any) -> Codes:
+    """What belongs together, as numbers from 0."""
+    values = as_labels("groups", groups)
+    check_lengths(rows=rows, groups=values)
+    codes: Codes = np.unique(values, return_inverse=True)[1].astype(np.int64)
+    if rows and not codes.max():
+        raise InvalidPredictions(
+            "all rows are of one group: what varies between groups cannot be known. Leave out groups=, or name a "
+            "column with more of them."
+        )
+    return codes
+
+
+def dependence_of(p: Predictions, codes: Codes) -> Dependence:
+    """From the rows and the group of each."""
+    every = slice(None)
+    counting = p.weight > 0
+    codes = np.unique(codes[counting], return_inverse=True)[1].astype(np.int64)
+    doubt, confidence, wrong = p.doubt_of(every)[counting], p.confidence_of(every)[counting], p.wrong[counting]
+    weight = p.weight[counting]
+    effects, log_e = {}, {}
+    for side, columns in (
+        ("overconfident", (doubt, confidence, wrong)),
+        ("underconfident", (confidence, doubt, ~wrong)),
+    ):
+        chance, otherwise, fired = columns
+        total = float(weight[chance > 0].sum())
+        ones = np.ones(len(weight))
+        is_mirrored = side == "underconfident"
+        cells = Cells(chance, otherwise, weight, ones, fired.astype(np.float64), total, True, is_mirrored)
+        random = (chance > 0) & (otherwise > 0)
+        kept, where = cells.of_chance(), codes[random]
+        effects[side] = {
+            name: design_effect(_scaled(each) * (kept.fired - kept.chance), where)
+            for name, each in weights_of(kept).items()
+        }
+        log_e[side] = math.nan if not p.has_equal_weights else _log_e(chance, otherwise, fired, codes)
+    share = float((weight * wrong).sum() / weight.sum())
+    variance, freedom = variance_of_mean(weight * (wrong - share) / float(weight.mean()), codes)
+    return Dependence(int(codes.max()) + 1, effects, log_e, variance, freedom)
+
+
+def design_effect(residuals: Floats, codes: Codes) -> float:
+    """How much more a sum varies than if its terms were independent; at least 1.
+
+    Examples
+    --------
+    >>> design_effect(np.array([1.0, 1.0, -1.0, -1.0]), np.array([0, 0, 1, 1]))
+    2.0
+    """
+    alone = float((residuals**2).sum())
+    return max(1.0, float((np.bincount(codes, residuals) ** 2).sum()) / alone) if alone else 1.0
+
+
+def variance_of_mean(influence: Floats, codes: Codes | None) -> tuple[float, float]:
+    """The variance of the mean of influence values that add up to 0, and the degrees of freedom it is known with.
+
+    Of groups, the jackknife's, which leaves out one group after the other: large ones pull the mean after them. A
+    variance made of G squares is known as well as that of so many normal numbers as give squares that vary as much:
+    2 G / (kurtosis - 1), and never better than G - 1.
+    """
+    sums = influence
+    if codes is not None:
+        rows = np.bincount(codes)
+        count = len(rows)
+        # of groups of one size this is 1
+        sums = np.bincount(codes, influence) * (1 - 1 / count) / np.maximum(1 - rows / len(codes), 1 / count)
+    squares = sums**2
+    total, count = float(squares.sum()), len(sums)
+    if not total or count < 2:
+        return 0.0, float(max(1, count - 1))
+    freedom = freedom_of(count, 1.0, float(((squares / total) ** 2).sum()))
+    return total * count / (count - 1) / len(influence) ** 2, freedom
+
+
+def freedom_of(count: int, squares: float, fourth: float) -> float:
+    """The degrees of freedom of a sum of so many squares, from their sum and that of theirs."""
+    kurtosis = count * fourth / squares**2 if squares else 1.0
+    return max(1.0, min(count - 1.0, 2 * count / max(kurtosis - 1, 1e-9)))
+
+
+def quantile(level: float, freedom: float) -> float:
+    """How many standard errors an interval reaches to either side."""
+    return float(stdtrit(freedom, (1 + level) / 2))
+
+
+def _scaled(weight: Floats) -> Floats:
+    """Weights of which the squares stay finite: design effects do not know of units."""
+    return weight / (float(np.abs(weight).max()) or 1.0) if len(weight) else weight
+
+
+def _log_e(chance: Floats, otherwise: Floats, fired: Any, codes: Codes) -> float:
+    if (fired & (chance == 0)).any():
+        return math.inf
+    order = np.argsort(codes, kind="stable")
+    rows = Stretch(chance[order], otherwise[order], fired[order], np.bincount(codes).astype(np.float64))
+    logs = _SHARES + np.log(rows.gains(MIXTURE)).sum(axis=1)
+    top = float(logs.max())
+    return top + math.log(float(np.exp(logs - top).sum()))

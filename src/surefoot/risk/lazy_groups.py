@@ -1,0 +1,158 @@
+"""What rows of one group have in common, of a lazy frame: sums by group, squared and added up where the rows are.
+
+The same numbers as :func:`surefoot.risk.groups.dependence_of`; one row comes back.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from surefoot.errors import InvalidPredictions
+from surefoot.metrics.terms import ROWS, WRONG
+from surefoot.predictions.frames import collected
+from surefoot.risk.evalues import MIXTURE
+from surefoot.risk.groups import Dependence, freedom_of
+from surefoot.risk.omnibus import NAMES
+from surefoot.risk.rows import CAP
+from surefoot.risk.watching import LEAST_DOUBT
+from surefoot.tallies import Tally
+
+if TYPE_CHECKING:
+    from surefoot.predictions.lazy import FramePredictions
+
+#: A row adds at most this much, so that squares of sums stay finite.
+_HEAVIEST = 1e140
+_SIDES = ("overconfident", "underconfident")
+_BELOWS = tuple(dict.fromkeys(bet.below for bet in MIXTURE if bet.power is None))
+_POWERS = tuple(bet.power for bet in MIXTURE if bet.power is not None)
+
+
+def dependence_of_frame(x: FramePredictions, groups: Any, tally: Tally) -> Dependence:
+    """From a lazy frame and the name of its column of groups; ``tally`` holds the totals of its rows."""
+    import narwhals as nw
+
+    frame = x.frame
+    if not isinstance(groups, str) or groups not in frame.collect_schema().names():
+        raise InvalidPredictions(f"groups is {groups!r}; of a lazy frame, give the name of one of its columns.")
+    if x.is_weighted:
+        raise InvalidPredictions("groups of weighted rows need the rows themselves: collect the frame first.")
+    by_group = _by_group(nw, frame.with_columns(sf_group=nw.col(groups)), tally)
+    found = collected(by_group)
+    one = {name: found[name].to_list()[0] for name in found.columns}
+    if one["sf_null"]:
+        raise InvalidPredictions(f"column {groups!r} has {one['sf_null']:,} rows without a group; fill or drop them.")
+    count = int(one["sf_groups"])
+    if count < 2:
+        raise InvalidPredictions(f"all rows are of one group of column {groups!r}; leave out groups=, or name another.")
+    effects = {
+        side: {name: _effect(one[f"sf_{_place(side, name)}_g"], one[f"sf_{_place(side, name)}_r"]) for name in NAMES}
+        for side in _SIDES
+    }
+    shares = np.log([bet.share for bet in MIXTURE])
+    log_e = {}
+    for side in _SIDES:
+        logs = shares + np.array([one[f"sf_{side}_{k}"] for k in range(len(MIXTURE))])
+        top = float(logs.max())
+        log_e[side] = top + math.log(float(np.exp(logs - top).sum()))
+    squares, fourth = float(one["sf_squares"]), float(one["sf_fourth"])
+    rows = tally[ROWS]
+    variance = squares * count / (count - 1) / rows**2
+    return Dependence(count, effects, log_e, variance, freedom_of(count, squares, fourth))
+
+
+def _effect(of_groups: float, of_rows: float) -> float:
+    return max(1.0, of_groups / of_rows) if of_rows else 1.0
+
+
+def _place(side: str, name: str) -> str:
+    """Errors and extremeness of both sides are the same but for their sign."""
+    return name if name in ("errors", "extremeness") else f"{side}_{name}"
+
+
+def _by_group(nw: Any, frame: Any, tally: Tally) -> Any:
+    """Everything that is asked, as one row of a lazy frame."""
+    q, c = nw.col("sf_doubt"), nw.col("sf_confidence")
+    frame = frame.with_columns(sf_wrong=1.0 - nw.col("sf_correct"))
+    random = (q > 0) & (c > 0)
+    # what cannot be random adds nothing, and is divided by nothing
+    frame = frame.with_columns(
+        sf_d=nw.when(random).then(q).otherwise(0.5),
+        sf_c=nw.when(random).then(c).otherwise(0.5),
+        sf_random=random.cast(nw.Float64),
+    )
+    d, k = nw.col("sf_d"), nw.col("sf_c")
+    residual = (nw.col("sf_wrong") - q) * nw.col("sf_random")
+    cap = CAP * tally[ROWS]
+    weights = {"errors": nw.lit(1.0), "extremeness": k.log() - d.log()}
+    for side, chance in zip(_SIDES, (d, k), strict=True):
+        weights[f"{side}_half"] = chance**-0.5
+        weights[f"{side}_csr"] = (1.0 / chance).clip(upper_bound=_HEAVIEST)
+        weights[f"{side}_capped"] = (1.0 / chance).clip(upper_bound=cap)
+    frame = frame.with_columns(**{f"sf_{name}_t": residual * weight for name, weight in weights.items()})
+    frame = frame.with_columns(**{f"sf_{name}_q": nw.col(f"sf_{name}_t") ** 2 for name in weights}, **_gains(nw))
+    sums = [f"sf_{name}_{kind}" for name in weights for kind in "tq"]
+    means = [f"sf_{side}_{part}" for side in _SIDES for part in _parts()]
+    groups = frame.group_by("sf_group").agg(
+        nw.len().alias("sf_rows"),
+        nw.col("sf_wrong").sum().alias("sf_errors"),
+        *(nw.col(name).sum().alias(name) for name in (*sums, *means)),
+    )
+    rows = nw.col("sf_rows").cast(nw.Float64)
+    groups = groups.with_columns(
+        sf_square=(nw.col("sf_errors") - rows * (tally[WRONG] / tally[ROWS])) ** 2,
+        **{f"sf_{name}_s": nw.col(f"sf_{name}_t") ** 2 for name in weights},
+        **{f"sf_{side}_{i}": _of_bet(nw, side, bet, rows).log() for side in _SIDES for i, bet in enumerate(MIXTURE)},
+        sf_one=nw.lit(1.0),
+        sf_missing=nw.when(nw.col("sf_group").is_null()).then(rows).otherwise(0.0),
+    )
+    groups = groups.with_columns(sf_square2=nw.col("sf_square") ** 2)
+    total = {
+        "sf_groups": "sf_one",
+        "sf_null": "sf_missing",
+        "sf_squares": "sf_square",
+        "sf_fourth": "sf_square2",
+        **{f"sf_{name}_g": f"sf_{name}_s" for name in weights},
+        **{f"sf_{name}_r": f"sf_{name}_q" for name in weights},
+        **{f"sf_{side}_{i}": f"sf_{side}_{i}" for side in _SIDES for i in range(len(MIXTURE))},
+    }
+    return groups.select(*(nw.col(column).sum().alias(name) for name, column in total.items()))
+
+
+def _parts() -> list[str]:
+    return [*(f"x{i}" for i in range(len(_BELOWS))), *(f"p{i}" for i in range(len(_POWERS)))]
+
+
+def _gains(nw: Any) -> dict[str, Any]:
+    """Of each row, what the gains of all bets are made of: its excess where doubt is small, and the powers' gains."""
+    found = {}
+    surprises = (nw.col("sf_wrong"), 1.0 - nw.col("sf_wrong"))
+    for side, chance, otherwise, fired in zip(
+        _SIDES,
+        (nw.col("sf_doubt"), nw.col("sf_confidence")),
+        (nw.col("sf_confidence"), nw.col("sf_doubt")),
+        surprises,
+        strict=True,
+    ):
+        bounded = chance.clip(lower_bound=LEAST_DOUBT)
+        excess = nw.when(chance > 0).then(fired / bounded - 1.0).otherwise(0.0)
+        for i, below in enumerate(_BELOWS):
+            found[f"sf_{side}_x{i}"] = (
+                excess if math.isinf(below) else nw.when(chance < below).then(excess).otherwise(0.0)
+            )
+        for i, power in enumerate(_POWERS):
+            # of chances next to 1 what is left is a power's slope
+            rest = nw.when(otherwise > 1e-9).then(otherwise).otherwise(1.0)
+            right = nw.when(otherwise > 1e-9).then((1.0 - bounded**power) / rest).otherwise(power)
+            gain = nw.when(fired > 0.5).then(bounded ** (power - 1.0)).otherwise(right)
+            found[f"sf_{side}_p{i}"] = nw.when(chance > 0).then(gain).otherwise(1.0)
+    return found
+
+
+def _of_bet(nw: Any, side: str, bet: Any, rows: Any) -> Any:
+    """The mean of a bet's gains over the rows of a group."""
+    if bet.power is None:
+        return 1.0 + nw.col(f"sf_{side}_x{_BELOWS.index(bet.below)}") / rows * bet.shortfall
+    return nw.col(f"sf_{side}_p{_POWERS.index(bet.power)}") / rows
