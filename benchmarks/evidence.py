@@ -11,12 +11,18 @@ from scipy.optimize import least_squares
 from scipy.special import expit, ndtr, ndtri
 
 import surefoot as sf
+from surefoot.bins import bands, reliability
+from surefoot.calibrators.choosing import NAMED, recommended
+from surefoot.engines.arrays import tally_arrays
+from surefoot.risk.counts import counts_of
 from surefoot.risk.differences import riskier
 from surefoot.risk.effects import effects_of
 from surefoot.risk.groups import dependence_of
-from surefoot.risk.test import tally_of
+from surefoot.risk.test import TERMS, both_sides, tally_of
 from surefoot.slices import holm
 from surefoot.synthetic import PROFILES
+from surefoot.tallying import ALWAYS, BANDS, DIAGRAM
+from surefoot.verdict import judge
 
 NAMES = list(PROFILES)
 
@@ -234,3 +240,85 @@ def family(rows: int, sets: int) -> float:
         first, *others = calibrated_models((0.8,) * 11, rows, rng).values()
         found.append(min(holm([riskier(other, first, same_rows=True) for other in others])) <= 0.05)
     return float(np.mean(found))
+
+
+# -- the deep tail -----------------------------------------------------------------------------------------------------
+
+
+def deep_tail(seed: int, cases: int) -> tuple[float, float]:
+    """The least and the largest ratio of the exact p-value to enumeration, with doubts from 1e-300 to 0.5."""
+    rng = np.random.default_rng([36, seed])
+    least, most, done = math.inf, 0.0, 0
+    while done < cases:
+        n = int(rng.integers(2, 16))
+        deep = 10 ** rng.uniform(rng.choice([-300, -16, -12]), math.log10(0.5), n)
+        plain = rng.choice([0.5, float(rng.uniform(0.05, 0.5))], n)
+        q = np.where(rng.random(n) < rng.choice([0.2, 1.0]), deep, plain)
+        wrong = rng.random(n) < rng.choice([0.1, 0.3, 0.5])
+        # where sums differ by their rounding alone, they may be told apart or not
+        apart, alike = (enumerated(q, wrong, steps) for steps in (1, 8))
+        # what is smaller than any float has no ratio
+        if not wrong.any() or apart < math.log(1e-300):
+            continue
+        p = sf.risk_test(sf.Predictions.from_correct(~wrong, doubt=q)).pvalue
+        least, most, done = min(least, p / math.exp(apart)), max(most, p / math.exp(alike)), done + 1
+    return least, most
+
+
+def enumerated(q: np.ndarray, wrong: np.ndarray, steps: int) -> float:
+    """The logarithm of the chance of a sum at least as large, up to so many steps of its last digit; by all subsets."""
+    bits = ((np.arange(1 << len(q))[:, None] >> np.arange(len(q))) & 1).astype(bool)
+    reached = bits @ (1 / q) >= float((1 / q)[wrong].sum()) * (1 - steps * 2.0**-53)
+    logs = (bits @ np.log(q) + ~bits @ np.log1p(-q))[reached]
+    return float(logs.max() + math.log(np.exp(logs - logs.max()).sum())) if len(logs) else -math.inf
+
+
+# -- plans -------------------------------------------------------------------------------------------------------------
+
+PLANNED = tuple((profile, deflation) for profile in NAMES for deflation in (0.3, 0.1))
+
+
+def planned(cell: tuple[str, float], sets: int) -> tuple[int, list[float]]:
+    """The rows that are planned for a power of 80%, and the share of verdicts that find it, there and beyond."""
+    profile, deflation = cell
+    rng = np.random.default_rng([37, NAMES.index(profile), round(100 * deflation)])
+    n = sf.required_n(1 - drawn(profile, 5000, rng), deflation=deflation)
+    shares = []
+    for times in (1, 1.1, 1.3, 1.6, 2):
+        found = 0
+        for _ in range(sets):
+            q = drawn(profile, math.ceil(n * times), rng)
+            p = sf.Predictions.from_correct(rng.random(len(q)) >= q + deflation * (1 - q), doubt=q)
+            found += verdict_of(p) in ("overconfident", "mixed")
+        shares.append(found / sets)
+    return n, shares
+
+
+def verdict_of(p: sf.Predictions) -> str:
+    """The verdict of an assessment, without the rest of it."""
+    t = tally_arrays(p, [*ALWAYS, *BANDS, *DIAGRAM, *TERMS])
+    return judge(*both_sides(t), counts_of(t), bands(t), reliability(t), level=0.05, margin=0.02).verdict
+
+
+# -- calibrators -------------------------------------------------------------------------------------------------------
+
+
+def after_choice(rows: int, sets: int, seed: int = 0) -> tuple[float, float, dict[str, int]]:
+    """Mean CSR of the calibrator that was chosen and fitted, on new rows, its standard error, and who was chosen."""
+    rng = np.random.default_rng([38, rows, seed])
+    safe = {name: model for name, model in NAMED.items() if model.is_safe}
+    found, chosen = [], {}
+    for _ in range(sets):
+        x, new = rng.normal(0, 2, rows), rng.normal(0, 2, 1000)
+        y = (rng.random(rows) < expit(x)).astype(int)
+        # as calibrate does, without the trials that it shows
+        held = rng.permutation(rows) < rows // 2
+        raw = sf.Predictions.from_probabilities(y[held], expit(2 * x[held]), labels=[0, 1])
+        name, _ = recommended(safe, raw, expit(2 * x[held]), [0, 1])
+        chosen[name] = chosen.get(name, 0) + 1
+        model = type(safe[name])(**safe[name].get_params()).fit(expit(2 * x[~held]), y[~held], labels=[0, 1])
+        p = model.predict_proba(expit(2 * new))[:, 1]
+        # the chance that the raw model's decision is wrong, over the doubt that is given it
+        wrong = np.where(new > 0, expit(-new), expit(new))
+        found.append(float((wrong / np.where(new > 0, 1 - p, p)).mean()))
+    return float(np.mean(found)), float(np.std(found) / math.sqrt(sets)), chosen

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from surefoot.risk.indicator_tests import EcceResult, EcdResult, TcalResult, ecce_test, ecd_test, tcal_test
     from surefoot.risk.intervals import Interval, intervals
     from surefoot.risk.monitor import Monitor
-    from surefoot.risk.planning import minimum_detectable, required_n
+    from surefoot.risk.planning import minimum_detectable, power_curve, required_n
     from surefoot.risk.test import RiskResult, risk_test
     from surefoot.tallies import Tally, Term
     from surefoot.tallying import tally, tally_batches
@@ -97,7 +97,7 @@ _OFFERED = {
     "risk.indicator_tests": "EcceResult EcdResult TcalResult ecce_test ecd_test tcal_test",
     "risk.intervals": "Interval intervals",
     "risk.monitor": "Monitor",
-    "risk.planning": "minimum_detectable required_n",
+    "risk.planning": "minimum_detectable power_curve required_n",
     "risk.test": "RiskResult risk_test",
 }
 _HOMES = {name: home for home, names in _OFFERED.items() for name in names.split()}

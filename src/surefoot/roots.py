@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+#: Steps after which only the middle is tried: of a function that jumps, parabolas can make ever so small ones.
+_PATIENCE = 60
+
 
 def root(function: Callable[[float], float], low: float, high: float, xtol: float) -> float:
     """The zero of a function between two points where it has different signs, by Chandrupatla's method (1997).
@@ -18,8 +21,9 @@ def root(function: Callable[[float], float], low: float, high: float, xtol: floa
     if f_a * f_b > 0:
         raise ValueError(f"the function has one sign at {low!r} and {high!r}")
     c, f_c = a, f_a
-    share = 0.5
+    share, turn = 0.5, 0
     while True:
+        turn += 1
         x = a + share * (b - a)
         f_x = function(x)
         if f_x * f_a > 0:
@@ -34,6 +38,6 @@ def root(function: Callable[[float], float], low: float, high: float, xtol: floa
         # a parabola through the last three points, where that is safe; else the middle
         along, across = (a - b) / (c - b), (f_a - f_b) / (f_c - f_b)
         share = 0.5
-        if across**2 < along and (1 - across) ** 2 < 1 - along:
+        if turn < _PATIENCE and across**2 < along and (1 - across) ** 2 < 1 - along:
             share = f_a / (f_b - f_a) * f_c / (f_b - f_c) + (c - a) / (b - a) * f_a / (f_c - f_a) * f_b / (f_c - f_b)
         share = min(1 - narrow, max(narrow, share))

@@ -127,7 +127,7 @@ _INFERENCE = (
     *("p_risk", "pvalue", "pvalue_mid", "pvalue_capped", "pvalue_combined", "pvalue_omnibus"),
     *("e_value", "log_e", "csr_lower"),
 )
-_INTERVALS = ("deflation_interval", "oe_interval", "overstatement_interval")
+_INTERVALS = ("oe_interval", "overstatement_interval")
 
 
 def _described(one: Slice) -> Slice:
@@ -136,6 +136,7 @@ def _described(one: Slice) -> Slice:
         **dict.fromkeys(_INFERENCE, math.nan),
         **dict.fromkeys(_INTERVALS, (math.nan, math.nan)),
         "_omnibus": None,
+        "_deflation": None,
     }
     return replace(
         one,

@@ -31,9 +31,22 @@ def test_the_recommended_one_is_safe_and_useful() -> None:
     assert best.log_loss <= found.trials["platt"].log_loss + 0.01
     assert json.loads(json.dumps(found.to_dict()["recommended"])) == found.recommended
     assert "Recommended" in str(found)
-    # it has seen all rows
-    alone = type(found.calibrator)(**found.calibrator.get_params()).fit(p, y)
+    # it has seen the rows that were not held out, and only these
+    kept = np.random.default_rng(0).permutation(3000)[1500:]
+    alone = type(found.calibrator)(**found.calibrator.get_params()).fit(p[kept], y[kept])
     assert found.calibrator.predict_proba(p).tolist() == alone.predict_proba(p).tolist()
+
+
+def test_the_choice_does_not_look_at_the_rows_that_are_fitted() -> None:
+    """Other labels of the rows that are fitted change the fit, and not what was chosen or by how much."""
+    y, p = overconfident(600)
+    kept = np.random.default_rng(0).permutation(600)[300:]
+    other = y.copy()
+    other[kept] = 1 - other[kept]
+    one, two = sf.calibrate(y, p), sf.calibrate(other, p)
+    assert one.choice == two.choice
+    assert one.recommended == two.recommended == min(one.choice, key=one.choice.get)
+    assert one.calibrator.predict_proba(p).tolist() != two.calibrator.predict_proba(p).tolist()
 
 
 def test_given_test_rows_are_used_and_numbers_are_theirs() -> None:

@@ -95,7 +95,7 @@ def test_one_certain_mistake_is_infinite_evidence() -> None:
         risk_test(of([0.2, 0.3], [True, False])),
     )
     # but that deflation and overstatement, which are of all rows, are less
-    of_all = ("deflation", "deflation_interval", "overstatement", "overstatement_interval", "oe_interval")
+    of_all = ("deflation", "overstatement", "overstatement_interval", "oe_interval")
     same = {"n": 2, "certain": 0, **{name: getattr(without, name) for name in of_all}}
     assert dataclasses.replace(with_certain, **same) == without
     assert with_certain.deflation < without.deflation
@@ -203,12 +203,34 @@ def test_deflation_brings_csr_to_one_and_maximises_the_likelihood() -> None:
         assert 0.4 < r.deflation < 0.6
         c, wrong = p.confidence, p.wrong.astype(bool)
         assert sf.csr(Predictions.from_correct(~wrong, (1 - r.deflation) * c)) == pytest.approx(1, rel=1e-6)
+        # with so many mistakes the limits are those of the likelihood, nearly
 
         def loss(x: float, c=c, wrong=wrong) -> float:
             return -float(np.log(np.where(wrong, 1 - (1 - x) * c, (1 - x) * c)).sum())
 
         for end in r.deflation_interval:
-            assert loss(end) - loss(r.deflation) == pytest.approx(1.9207, abs=1e-4)
+            assert loss(end) - loss(r.deflation) == pytest.approx(1.9207, abs=0.25)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_at_the_limits_of_deflation_what_was_seen_has_a_chance_of_a_fortieth(seed: int) -> None:
+    """By simulation: the CSR of the deflated confidences, of draws with that deflation."""
+    rng = np.random.default_rng(seed)
+    q = rng.beta(0.5, 3, 40) + 1e-6
+    wrong = rng.random(40) < np.minimum(q + 0.1, 1)
+    low, high = risk_test(of(q, wrong)).deflation_interval
+    for end, reached in ((low, np.greater_equal), (high, np.less_equal)):
+        chance = q + end * (1 - q)
+        drawn = (rng.random((40_000, 40)) < chance) @ (1 / chance)
+        share = reached(drawn, (wrong / chance).sum() * (1 + (1e-9 if end == high else -1e-9))).mean()
+        assert share == pytest.approx(0.025, abs=4 * math.sqrt(0.025 * 0.975 / 40_000) + 5e-4) or end == 0
+
+
+def test_without_mistakes_the_upper_limit_of_deflation_is_the_rule_of_three() -> None:
+    for n in (30, 300, 3000):
+        r = risk_test(of(np.full(n, 1e-9), np.zeros(n, dtype=bool)))
+        assert (r.deflation, r.deflation_interval[0]) == (0, 0)
+        assert r.deflation_interval[1] == pytest.approx(1 - 0.025 ** (1 / n), rel=5e-3)
 
 
 def test_the_lower_bound_is_where_betting_has_won_twentyfold() -> None:

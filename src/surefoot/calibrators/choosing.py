@@ -27,6 +27,7 @@ from surefoot.predictions import Predictions
 from surefoot.predictions.columns import as_numbers
 from surefoot.risk.intervals import Interval
 from surefoot.tallies import Floats
+from surefoot.tallying import tally
 
 #: p-values up to which confidences are called risky: of one side, at half the level of a verdict.
 RISKY = 0.01
@@ -65,10 +66,17 @@ class Calibration:
     """Calibrators side by side on held-out rows, and the one to use."""
 
     trials: Mapping[str, Trial]
-    #: The safe one of least log-loss.
+    #: The safe one of least log-loss, chosen by other rows than it is fitted to.
     recommended: str
-    #: That calibrator, fitted to all rows that were given.
-    calibrator: Calibrator
+    #: The log-loss by which it was chosen: of each safe one, fitted to one half of the held-out rows, on the other.
+    choice: Mapping[str, float]
+
+    @property
+    def calibrator(self) -> Calibrator:
+        """The recommended one, fitted to the rows that were not held out."""
+        calibrator = self.trials[self.recommended].calibrator
+        assert calibrator is not None
+        return calibrator
 
     def plot(self, ax: Any = None) -> Any:
         """Value against risk, a mark for each; see :class:`surefoot.plots.CalibratorsDisplay`."""
@@ -80,6 +88,7 @@ class Calibration:
         """The numbers, as plain values."""
         return {
             "recommended": self.recommended,
+            "choice": dict(self.choice),
             "trials": {
                 name: {
                     "log_loss": trial.log_loss,
@@ -110,7 +119,10 @@ class Calibration:
             )
         for name, trial in self.trials.items():
             lines += _wrapped(f"{name}: {trial.note}") if trial.note else []
-        said = f"Recommended: {self.recommended}. {self.calibrator.guarantee} What it costs: {self.calibrator.cost}"
+        said = (
+            f"Recommended: {self.recommended}, chosen by the held-out rows and fitted to the others. "
+            f"{self.calibrator.guarantee} What it costs: {self.calibrator.cost}"
+        )
         return "\n".join([*lines, "", *_wrapped(said)])
 
 
@@ -155,10 +167,11 @@ def calibrate(
 ) -> Calibration:
     """Fit several calibrators, compare them on held-out rows, and recommend the most useful safe one.
 
-    Without test rows, a ``share`` of the rows given is held out at random for the comparison (``rng``, by default seed
-    0); the recommended calibrator is fitted to all of them afterwards. Safe are those with a proof; the most useful of
-    them is the one of least log-loss whose held-out mistakes the exact test does not call risky. The raw model's
-    decisions are kept throughout. ``methods`` are calibrators by name.
+    Without test rows, a ``share`` of the rows given is held out at random (``rng``, by default seed 0). All calibrators
+    are fitted to the others, and shown on those held out. Safe are those with a proof; the most useful of them is the
+    one of least log-loss whose errors the omnibus test does not call risky, when it is fitted to one half of the
+    held-out rows and tried on the other, by turns. So the choice rests on other rows than the fit, and the proof holds
+    for the one that was chosen. The raw model's decisions are kept throughout. ``methods`` are calibrators by name.
 
     Examples
     --------
@@ -186,7 +199,7 @@ def calibrate(
     if y_test is None:
         order = (np.random.default_rng(0) if rng is None else rng).permutation(len(truth))
         cut = round(len(truth) * share)
-        if not 0 < cut < len(truth):
+        if not 2 <= cut < len(truth):
             raise InvalidPredictions(f"y holds {len(truth)} rows, too few to hold some out.")
         held, kept = order[:cut], order[cut:]
         fit, test = (truth[kept], table[kept]), (truth[held], table[held])
@@ -203,9 +216,8 @@ def calibrate(
         rows = fitted.predictions(test[0], test[1])
         own = _losses(rows)
         trials[name] = Trial(fitted, rows, assess(rows, level=2 * RISKY), float(own.mean()), _saved(losses, own), note)
-    recommended = _recommended(trials)
-    best = chosen[recommended]
-    return Calibration(trials, recommended, type(best)(**best.get_params()).fit(table, truth, labels=names))
+    safe = {name: model for name, model in chosen.items() if model.is_safe}
+    return Calibration(trials, *recommended(safe, raw, test[1], names))
 
 
 def _by_name(methods: Any) -> dict[str, Any]:
@@ -228,13 +240,31 @@ def _check_methods(methods: Mapping[str, Any], *, from_logits: bool) -> None:
         raise InvalidPredictions("methods holds none with a proof, so that none can be recommended; add SafePlatt().")
 
 
-def _recommended(trials: Mapping[str, Trial]) -> str:
-    safe = {name: trial for name, trial in trials.items() if trial.is_safe}
-    quiet = {name: trial for name, trial in safe.items() if not trial.is_risky}
-    if quiet:
-        return min(quiet, key=lambda name: quiet[name].log_loss)
-    # all are risky here: the held-out rows are not like those they were fitted to
-    return max(safe, key=lambda name: safe[name].assessment.risk.pvalue_omnibus)
+def recommended(
+    safe: Mapping[str, Calibrator], raw: Predictions, probabilities: Any, names: list[Any]
+) -> tuple[str, dict[str, float]]:
+    """The most useful of the safe ones, by the held-out rows alone: and the log-loss of each."""
+    truth, table = np.asarray(raw.truth), np.asarray(probabilities)
+    losses: dict[str, float] = {}
+    tried: dict[str, list[Predictions]] = {}
+    halves = [np.arange(len(truth)) % 2 == turn for turn in (0, 1)]
+    for name, model in safe.items():
+        tried[name] = []
+        for own in halves:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", CertaintyWarning)
+                fitted = type(model)(**model.get_params()).fit(table[own], truth[own], labels=names)
+            tried[name].append(fitted.predictions(truth[~own], table[~own]))
+        losses[name] = float(np.concatenate([_losses(part) for part in tried[name]]).mean())
+    pvalues: dict[str, float] = {}
+    for name in sorted(safe, key=lambda name: losses[name]):
+        one, other = tried[name]
+        found = assess(tally(one) + tally(other), level=2 * RISKY)
+        pvalues[name] = found.risk.pvalue_omnibus
+        if found.verdict not in ("overconfident", "mixed"):
+            return name, losses
+    # all are risky here: one half of the rows is not like the other
+    return max(safe, key=lambda name: pvalues[name]), losses
 
 
 def _losses(rows: Predictions) -> Floats:

@@ -7,70 +7,104 @@ its log-likelihood at 0, and the best :math:`\lambda` is the one that brings the
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 
+from surefoot.risk.cells import Cells
 from surefoot.risk.counts import Counts
 from surefoot.risk.evalues import spread
+from surefoot.risk.null import upper_tail
+from surefoot.risk.rows import Rows
 from surefoot.roots import root
 
-#: Half the 95% point of chi squared with one degree of freedom: how far the log-likelihood may fall.
-_FALL = 1.9207294103470494
-_LEAST = 1e-300
+#: The logarithms of the shortfalls between which the best and the limits are looked for; the chance at a limit.
+_LOWEST, _HIGHEST = math.log(1e-300), -1e-15
+_TAIL = 0.025
+_MOST = 1 - 1e-12
 _SHARES = spread(40)
 
 
-def deflation(counts: Counts) -> tuple[float, tuple[float, float]]:
-    """The best shortfall of accuracy, from 0 to 1, and its 95% likelihood interval.
+class Deflation:
+    """The best shortfall of accuracy, from 0 to 1, and its limits at 95%.
 
     All rows tell, those that claim certainty too, which CSR leaves out: they are right where accuracy is confidence.
+    Limits are the shortfalls under which a CSR of the deflated confidences as large, or as small, has a chance of 2.5%
+    by the exact law; so with no mistakes at all the upper one is that of the rule of three.
     """
-    sure, sure_wrong = counts.certain()
-    counts = counts.doubtful()
-    surprises = counts.surprises()
-    odds, wrong = surprises.confidence / surprises.doubt, surprises.wrong
-    right = counts.n - float(wrong.sum()) + sure - sure_wrong
 
-    def likelihood(log_shortfall: float) -> float:
-        # -inf is no shortfall, 0 a total one
-        shortfall = math.exp(log_shortfall)
-        lost = right * _log_rest(log_shortfall) if right else 0.0
-        impossible = sure_wrong * log_shortfall if sure_wrong else 0.0
-        return float((wrong * np.log1p(shortfall * odds)).sum()) + impossible + lost
+    def __init__(self, counts: Counts) -> None:
+        self._sure, self._sure_wrong = counts.certain()
+        self._counts = counts.doubtful()
+        surprises = self._counts.surprises()
+        self._odds, self._wrong = surprises.confidence / surprises.doubt, surprises.wrong
+        self._right = self._counts.n - float(self._wrong.sum()) + self._sure - self._sure_wrong
 
-    def slope(log_shortfall: float) -> float:
-        shortfall = math.exp(log_shortfall)
-        steep = float((wrong * odds / (1 + shortfall * odds)).sum()) + (sure_wrong / shortfall if sure_wrong else 0.0)
-        return steep * -math.expm1(log_shortfall) - right
+    @cached_property
+    def best(self) -> float:
+        """Where the likelihood is largest."""
+        if self._slope(_LOWEST) <= 0:
+            return 0.0
+        return 1.0 if self._slope(_HIGHEST) >= 0 else math.exp(root(self._slope, _LOWEST, _HIGHEST, xtol=1e-12))
 
-    lowest, highest = math.log(_LEAST), -1e-15
-    if slope(lowest) <= 0:
-        best = -math.inf
-    elif slope(highest) >= 0:
-        best = 0.0
-    else:
-        best = root(slope, lowest, highest, xtol=1e-12)
-    top = likelihood(best) if right or best < 0 else float((wrong * np.log1p(odds)).sum())
+    def _slope(self, log_shortfall: float) -> float:
+        """The slope of the log-likelihood."""
+        shortfall, odds = math.exp(log_shortfall), self._odds
+        steep = float((self._wrong * odds / (1 + shortfall * odds)).sum())
+        steep += self._sure_wrong / shortfall if self._sure_wrong else 0.0
+        return steep * -math.expm1(log_shortfall) - self._right
 
-    def fall(log_shortfall: float) -> float:
-        return top - likelihood(log_shortfall) - _FALL
+    @cached_property
+    def interval(self) -> tuple[float, float]:
+        """The limits."""
+        return self._low(), self._high()
 
-    below = _root(fall, lowest, best) if best > lowest and fall(-math.inf) > 0 else -math.inf
-    above = _root(fall, max(best, lowest), highest) if fall(highest) > 0 else 0.0
-    return math.exp(best), (math.exp(below), math.exp(above))
+    def _low(self) -> float:
+        if not self.best or self._tail(0.0, above=True) >= _TAIL:
+            return 0.0
+        outside = self.best
+        while self._tail(outside, above=True) >= _TAIL:
+            inside, outside = outside, outside / 2
+        return self._between(inside, outside, above=True) if outside < self.best else self.best
 
+    def _high(self) -> float:
+        inside = self.best
+        outside = max(inside, 1 / (self._counts.n + self._sure))
+        while outside < _MOST and self._tail(outside, above=False) >= _TAIL:
+            inside, outside = outside, min(2 * outside, _MOST)
+        if outside == _MOST and self._tail(outside, above=False) >= _TAIL:
+            return 1.0
+        return self._between(inside, outside, above=False) if outside > inside else inside
 
-def _log_rest(log_shortfall: float) -> float:
-    """The logarithm of 1 - shortfall."""
-    return math.log(-math.expm1(log_shortfall)) if log_shortfall < 0 else -math.inf
+    def _between(self, inside: float, outside: float, *, above: bool) -> float:
+        """Where the chance is 2.5%, or a little beyond: to four thousandths."""
+        while abs(outside - inside) > 4e-3 * outside:
+            middle = (inside + outside) / 2
+            if self._tail(middle, above=above) >= _TAIL:
+                inside = middle
+            else:
+                outside = middle
+        return outside
 
+    def _tail(self, shortfall: float, *, above: bool) -> float:
+        """The chance of a CSR of the deflated confidences at least as large as that seen, or at most."""
+        cells = self._cells
+        chance, otherwise = cells.chance + shortfall * cells.otherwise, (1 - shortfall) * cells.otherwise
+        fired, rows, seen = cells.fired, cells.rows, cells.fired / chance
+        if self._sure and shortfall:
+            # those that claimed certainty are wrong as often as accuracy falls short of it
+            chance, otherwise = np.append(chance, shortfall), np.append(otherwise, 1 - shortfall)
+            rows, seen = np.append(rows, self._sure), np.append(fired / chance[:-1], self._sure_wrong / shortfall)
+        elif self._sure_wrong:
+            return 0.0 if above else 1.0
+        law = Rows(chance, otherwise, 1 / chance, rows, cells.is_exact)
+        tail = upper_tail(law, min(float(seen.sum()), law.total))
+        # P(S > s) is P(S >= s) less what half of P(S = s) was taken off for
+        return tail.p if above else 1 - max(0.0, 2 * tail.mid - tail.p)
 
-def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    # at the best value itself the fall is 0: inside, whatever rounding says
-    if function(low) * function(high) > 0:
-        return low if abs(function(low)) < abs(function(high)) else high
-    return root(function, low, high, xtol=1e-12)
+    @cached_property
+    def _cells(self) -> Cells:
+        return Cells.of(self._counts).merged
 
 
 def csr_lower(counts: Counts, level: float = 0.05) -> float:

@@ -94,7 +94,7 @@ class Omnibus:
 
     def __init__(
         self,
-        side: _Side,
+        side: Side,
         known: Mapping[str, float],
         adjusted: dict[str, float],
         exact: dict[str, Direction] | None = None,
@@ -141,7 +141,7 @@ def omnibus(
 
     ``effects`` are the design effects of the directions, where rows belong together; bands have that of errors.
     """
-    side = _Side(cells, log_e, effects)
+    side = Side(cells, log_e, effects)
     if len(cells.chance) and min(known.values(), default=1.0) > _FAR:
         first = draws.adjusted(side, _FIRST)
         if min(first.values()) > _SETTLED:
@@ -159,17 +159,17 @@ def omnibus(
 class Draws:
     """Numbers of errors by group, drawn as of a calibrated model: the same for both sides of a test."""
 
-    def __init__(self, cells: Cells) -> None:
+    def __init__(self, cells: Cells, seed: int = 0) -> None:
         self.cells = cells.merged
-        self._rng = np.random.default_rng(_SEED)
+        self._rng = np.random.default_rng(_SEED + seed)
         # the data stand among the draws as one of them, which makes p-values valid for any number of draws
         self._drawn = self.cells.fired[None, :]
 
-    def adjusted(self, side: _Side, count: int) -> dict[str, float]:
+    def adjusted(self, side: Side, count: int) -> dict[str, float]:
         """The p-value of each direction, adjusted for all: how often the smallest p-value of a draw is as small."""
         missing = count + 1 - len(self._drawn)
         if missing > 0:
-            self._drawn = np.vstack([self._drawn, self._more(missing)])
+            self._drawn = np.vstack([self._drawn, self.more(missing)])
         fired = self._drawn[: count + 1]
         if side.cells.is_mirrored != self.cells.is_mirrored:
             fired = self.cells.rows - fired
@@ -181,7 +181,8 @@ class Draws:
             for name, rank in zip(values, ranks, strict=True)
         }
 
-    def _more(self, count: int) -> Floats:
+    def more(self, count: int) -> Floats:
+        """So many further draws."""
         c = self.cells
         drawn = np.empty((count, len(c.chance)))
         single = np.flatnonzero(c.rows == 1)
@@ -217,10 +218,10 @@ def _count_ranks(counts: Floats) -> Floats:
     return ranks
 
 
-class _Side:
+class Side:
     """What is asked of the groups of samples: against overconfidence, or mirrored."""
 
-    def __init__(self, cells: Cells, log_e: float, effects: Mapping[str, float] | None) -> None:
+    def __init__(self, cells: Cells, log_e: float, effects: Mapping[str, float] | None = None) -> None:
         # evidence averaged within groups has another law than that of draws, and stands by itself
         self.cells, self.log_e, self.effects = cells, log_e if effects is None else math.nan, effects
         self.weights = weights_of(cells)
@@ -292,25 +293,34 @@ class _Side:
             fired = np.floor(self._toward("errors", fired, expected) + 1e-9)
         return rows, fired, expected
 
+    def tables(self, fired: Floats) -> dict[str, Floats]:
+        """For each row of numbers of errors by merged group: the sum of every direction, the counts of every band."""
+        cells = self.cells.merged
+        weights = weights_of(cells)
+        found = {name: (fired @ weights[name])[:, None] for name in dict.fromkeys(self.stands_for.values())}
+        for name, bands in cells.bands.items():
+            found[name] = fired @ (bands[:, None] == np.unique(bands)).astype(np.float64)
+        if not math.isnan(self.log_e):
+            found[_EVIDENCE] = _log_e_values(cells, fired)[:, None]
+        return found
+
     def values(self, fired: Floats) -> dict[str, tuple[Floats, float]]:
         """For each row of numbers of errors by merged group: the value of every direction, and what counts as a tie."""
         cells = self.cells.merged
-        weights = weights_of(cells)
-        found = {}
-        for name in dict.fromkeys(self.stands_for.values()):
-            weight = weights[name]
-            # where weights have both signs, sums may cancel and keep the rounding of their terms
-            lost = 1e-14 * float((np.abs(weight) * cells.rows).sum()) if (weight < 0).any() else 0.0
-            sums = fired @ weight
-            # the data, which are the first of the draws, may be of rows that belong together: draws never are
-            sums[0] = self._toward(name, sums[0], float((weight * cells.rows * cells.chance).sum()))
-            found[name] = (sums, lost)
-        for name, bands in cells.bands.items():
-            counts = fired @ (bands[:, None] == np.unique(bands)).astype(np.float64)
-            counts[0] = self._by_band(cells, bands)[1]
-            found[name] = (-_count_ranks(counts).min(axis=1), 0.5)
-        if not math.isnan(self.log_e):
-            found[_EVIDENCE] = (_log_e_values(cells, fired), 0.0)
+        weights, found = weights_of(cells), {}
+        for name, table in self.tables(fired).items():
+            if name in weights:
+                weight, sums = weights[name], table[:, 0]
+                # where weights have both signs, sums may cancel and keep the rounding of their terms
+                lost = 1e-14 * float((np.abs(weight) * cells.rows).sum()) if (weight < 0).any() else 0.0
+                # the data, which are the first of the draws, may be of rows that belong together: draws never are
+                sums[0] = self._toward(name, sums[0], float((weight * cells.rows * cells.chance).sum()))
+                found[name] = (sums, lost)
+            elif name == _EVIDENCE:
+                found[name] = (table[:, 0], 0.0)
+            else:
+                table[0] = self._by_band(cells, cells.bands[name])[1]
+                found[name] = (-_count_ranks(table).min(axis=1), 0.5)
         return found
 
 

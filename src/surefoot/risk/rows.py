@@ -17,7 +17,8 @@ SAME = 1e-11
 
 #: The same where rows are few: only what rounding makes, so that a heavy row does not swallow light ones.
 ROUNDING = 2.0**-44
-_FEW = 256
+OF_SUMS = 2.0**-50
+_FEW, _WIDE = 256, 2.0**20
 
 
 @dataclass(frozen=True)
@@ -58,5 +59,12 @@ class Tail:
 
 
 def same_for(rows: Rows) -> float:
-    """How close to s, relative to it, a sum of these rows is s."""
-    return ROUNDING if float(rows.count.sum()) <= _FEW else SAME
+    """How close to s, relative to it, a sum of these rows is s.
+
+    Doubts that were written in decimals, as 1 less a confidence, tie up to the rounding of that; where weights are far
+    apart, there are no such ties, and only sums round.
+    """
+    if float(rows.count.sum()) > _FEW:
+        return SAME
+    is_wide = bool(len(rows.weight)) and float(rows.weight.max()) > _WIDE * float(rows.weight.min())
+    return OF_SUMS if is_wide else ROUNDING

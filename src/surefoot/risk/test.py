@@ -27,7 +27,7 @@ from surefoot.metrics.terms import (
 from surefoot.predictions import Predictions, as_predictions
 from surefoot.risk.cells import Cells
 from surefoot.risk.counts import MOST, Counts, counts_of
-from surefoot.risk.deflation import csr_lower, deflation
+from surefoot.risk.deflation import Deflation, csr_lower
 from surefoot.risk.effects import Effects, effects_of, equal_weights, spread_of_errors
 from surefoot.risk.evalues import log_e
 from surefoot.risk.groups import Dependence, dependence_of, group_codes
@@ -123,7 +123,6 @@ class RiskResult:
     overstatement: float
     overstatement_interval: tuple[float, float]
     deflation: float
-    deflation_interval: tuple[float, float]
     csr_lower: float
     n: int
     errors: int
@@ -137,11 +136,17 @@ class RiskResult:
     groups: int | None = None
     design_effect: float = 1.0
     _omnibus: Omnibus | OfSums | None = field(default=None, repr=False, compare=False)
+    _deflation: Deflation | None = field(default=None, repr=False, compare=False)
 
     @property
     def is_weighted(self) -> bool:
         """Whether samples weigh differently: then sums of weight stand for counts, and no e-value is to be had."""
         return math.isnan(self.log_e)
+
+    @property
+    def deflation_interval(self) -> tuple[float, float]:
+        """The limits of ``deflation`` at 95%; computed when it is looked at."""
+        return (math.nan, math.nan) if self._deflation is None else self._deflation.interval
 
     @property
     def directions(self) -> tuple[Direction, ...]:
@@ -155,9 +160,10 @@ class RiskResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Every field, as plain data."""
-        plain = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "_omnibus"}
+        plain = {one.name: getattr(self, one.name) for one in fields(self) if not one.name.startswith("_")}
         return {
             **plain,
+            "deflation_interval": self.deflation_interval,
             "directions": tuple(asdict(one) for one in self.directions),
             "consistency": tuple(asdict(one) for one in self.consistency),
         }
@@ -330,9 +336,9 @@ class _Tested:
             cells = self._cells(alternative)
             # both sides share their draws, unless rounded rows are left out of one
             together = omnibus(cells, evidence, known, Draws(cells) if tally.rounded else self._draws, within)
-        size, interval = deflation(every)
-        # neither knows of groups
+        # neither deflation nor the bound of CSR knows of groups
         unknown = is_weighted or together_by is not None
+        deflation = None if unknown else Deflation(every)
         skewness, share = _moments(law.rows)
         statistic = math.inf if surprised else law.seen / law.weight if law.weight else math.nan
         if self.is_known_by_sums:
@@ -353,8 +359,7 @@ class _Tested:
             e_value=math.nan if is_weighted else _exp(evidence),
             log_e=evidence,
             **vars(self.effects),
-            deflation=math.nan if unknown else size,
-            deflation_interval=(math.nan, math.nan) if unknown else interval,
+            deflation=math.nan if deflation is None else deflation.best,
             csr_lower=math.nan if unknown else math.inf if surprised else csr_lower(counts),
             n=round(tally[ROWS]),
             errors=round(tally[ERRORS]),
@@ -368,6 +373,7 @@ class _Tested:
             groups=None if together_by is None else together_by.groups,
             design_effect=1.0 if together_by is None else together_by.of_errors(),
             _omnibus=together,
+            _deflation=deflation,
         )
 
     def _counts(self, alternative: Alternative) -> Counts:
