@@ -16,6 +16,7 @@ from surefoot.cli.options import (
     Correct,
     Delimiter,
     Doubt,
+    Group,
     Level,
     Logits,
     Margin,
@@ -65,6 +66,7 @@ def command(
     by: Annotated[
         str | None, typer.Option("--by", metavar="COL", help="Slice by a column, or by predicted or truth.")
     ] = None,
+    group: Group = None,
     html: Annotated[str | None, typer.Option("--html", metavar="OUT", help="Write the report, one HTML file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
     save_tally: Annotated[
@@ -112,8 +114,9 @@ def command(
                 progress=shown,
                 positive=positive,
                 float32=not as_float64,
+                group=group,
             )
-        assessment = assessed(reading, level, margin, by, wanted)
+        assessment = assessed(reading, level, margin, by, wanted, group)
         if as_json:
             say(assessment.to_json().rstrip())
         else:
@@ -128,11 +131,14 @@ def command(
         raise Failed(1)
 
 
-def assessed(reading: Reading, level: float, margin: float, by: str | None, metrics: Any = None) -> Assessment:
+def assessed(
+    reading: Reading, level: float, margin: float, by: str | None, metrics: Any = None, group: str | None = None
+) -> Assessment:
     """What a file holds, assessed, with where it came from."""
     from surefoot.assessment import assess
 
-    found = assess(reading.held, level=level, margin=margin, by=reading.by, metrics=metrics)
+    found = assess(reading.held, level=level, margin=margin, by=reading.by, groups=reading.groups, metrics=metrics)
+    found = replace(found, group=group or "", looks_grouped=reading.looks_grouped)
     name = "standard input" if reading.name == "-" else reading.name
     name = Path(name).name if Path(name).is_file() else name
     return replace(found, source=name, columns=reading.said, by=by if by is not None else found.by)

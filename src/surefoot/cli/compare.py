@@ -15,6 +15,7 @@ from surefoot.cli.options import (
     Correct,
     Delimiter,
     Doubt,
+    Group,
     Level,
     Logits,
     Margin,
@@ -46,6 +47,7 @@ def command(
     as_float64: AsFloat64 = False,
     weight: Weight = None,
     delimiter: Delimiter = None,
+    group: Group = None,
     html: Annotated[str | None, typer.Option("--html", metavar="OUT", help="Write the page, one HTML file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
     level: Level = 0.05,
@@ -71,10 +73,16 @@ def command(
             for i, (name, file) in enumerate(named.items()):
                 part = partial(_part, shown, i, len(named))
                 reading = read(
-                    file, columns, delimiter=delimiter, progress=part, positive=positive, float32=not as_float64
+                    file,
+                    columns,
+                    delimiter=delimiter,
+                    progress=part,
+                    positive=positive,
+                    float32=not as_float64,
+                    group=group,
                 )
-                assessments[name] = assessed(reading, level, margin, None)
-        found = compare(assessments)
+                assessments[name] = assessed(reading, level, margin, None, group=group)
+        found = compare(assessments, level=level)
         if as_json:
             say(found.to_json().rstrip())
         else:

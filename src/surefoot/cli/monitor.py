@@ -17,6 +17,7 @@ from surefoot.cli.options import (
     Correct,
     Delimiter,
     Doubt,
+    Group,
     Logits,
     Positive,
     Predicted,
@@ -54,6 +55,7 @@ def command(
     as_float64: AsFloat64 = False,
     weight: Weight = None,
     delimiter: Delimiter = None,
+    group: Group = None,
     identifier: Annotated[
         str | None, typer.Option("--id", metavar="COL", help="Column of ids: a row that comes again counts once.")
     ] = None,
@@ -103,11 +105,12 @@ def command(
                 delimiter=delimiter,
                 positive=positive,
                 float32=not as_float64,
+                group=group,
             )
-            for number, (rows, ids) in enumerate(blocks):
+            for number, (rows, ids, groups) in enumerate(blocks):
                 if not number:
                     screen.first()
-                _counted(watcher, rows, ids)
+                _counted(watcher, rows, ids, groups)
                 if file == "-":
                     # before anything is told of them: what was told has been kept
                     watcher.save(state)
@@ -145,10 +148,10 @@ def _opened(state: str, asked: dict[str, Any], identifier: str | None) -> Monito
     return watcher
 
 
-def _counted(watcher: Monitor, rows: Predictions, ids: Any) -> None:
+def _counted(watcher: Monitor, rows: Predictions, ids: Any, groups: Any) -> None:
     every = slice(None)
     doubt = {"doubt": rows.doubt_of(every)} if rows.stores_doubt else {}
-    watcher.update(rows.correct, None if doubt else rows.confidence_of(every), **doubt, ids=ids)
+    watcher.update(rows.correct, None if doubt else rows.confidence_of(every), **doubt, ids=ids, groups=groups)
 
 
 class _Screen:

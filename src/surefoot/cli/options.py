@@ -42,6 +42,14 @@ AsFloat64 = Annotated[
         "--as-float64", help="Take 1.0 literally in a float64 column of float32 numbers: a claim of certainty."
     ),
 ]
+Group = Annotated[
+    str | None,
+    typer.Option(
+        "--group",
+        metavar="COL",
+        help="Column that says which rows belong together (patient, user, prompt): they may depend on each other.",
+    ),
+]
 Weight = Annotated[str | None, typer.Option("--weight", metavar="COL", help="Column of sample weights.")]
 Delimiter = Annotated[
     str | None, typer.Option("--delimiter", metavar="CHAR", help="What parts the columns of a text file, such as ';'.")

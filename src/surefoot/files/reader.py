@@ -16,6 +16,7 @@ from surefoot.files.finding import Ambiguous, Columns, find_columns
 from surefoot.files.rounding import decimals_of
 from surefoot.files.source import BadFile, Batch, Source
 from surefoot.files.streams import ahead
+from surefoot.inputs import repeated_identifier
 from surefoot.names import shown, value_shown
 from surefoot.predictions import Predictions
 from surefoot.predictions.columns import as_array
@@ -53,6 +54,9 @@ class Reading:
     by: Any = None
     #: Whether a single column holds the probability of the second label.
     is_second: bool = False
+    #: What each row belongs to, where that was asked for; and a column that looks as if rows belonged to its values.
+    groups: Any = None
+    looks_grouped: str = ""
 
     @property
     def said(self) -> str:
@@ -80,6 +84,7 @@ class Reader:
         *,
         positive: Any = None,
         float32: bool = True,
+        group: str | None = None,
     ) -> None:
         from surefoot.files.harness import COLUMNS, SampleLog
 
@@ -93,13 +98,16 @@ class Reader:
         self.columns = (
             COLUMNS if isinstance(first, SampleLog) and not told else find_columns(first.name, first.head(), columns)
         )
-        self.by = by
+        self.by, self.group = by, group
         self.names = self.columns.names()
-        if by is not None and by not in ("predicted", "truth"):
-            if by not in first.schema.names:
+        for parts, what in ((by if by not in ("predicted", "truth") else None, "slice by"), (group, "group by")):
+            if parts is None:
+                continue
+            if parts not in first.schema.names:
                 listed = ", ".join(f"'{shown(c)}'" for c in first.schema.names[:8])
-                raise BadFile(f"{shown(first.name)}: there is no column '{shown(by)}' to slice by; there is {listed}")
-            self.names = list(dict.fromkeys([*self.names, by]))
+                raise BadFile(f"{shown(first.name)}: there is no column '{shown(parts)}' to {what}; there is {listed}")
+            self.names = list(dict.fromkeys([*self.names, parts]))
+        self.looks_grouped = "" if group is not None else repeated_identifier(first.head(), {*self.names})
         #: The row at which each file starts, among all rows.
         self.starts: list[int] = []
         self.is_text = all(source.is_text for source in sources)
@@ -136,7 +144,7 @@ class Reader:
         while (total := self._tallied(pieces, labels, decimals, metrics)) is None:
             # confidences that looked rounded were not, or not so much: once more, knowing it
             decimals, pieces = self._finest, self.batches()
-        return Reading(self.name, total, self.columns, is_second=self._is_second())
+        return Reading(self.name, total, self.columns, is_second=self._is_second(), looks_grouped=self.looks_grouped)
 
     def _held(self, tables: list[pa.Table]) -> Reading:
         import pyarrow as pa
@@ -149,7 +157,8 @@ class Reader:
             decimals = decimals_of(predictions.confidence)
             predictions = predictions.rounded_at(decimals) if decimals else predictions
         by = self.by_values(table, predictions)
-        return Reading(self.name, predictions, self.columns, by, self._is_second())
+        groups = self.group_values(table)
+        return Reading(self.name, predictions, self.columns, by, self._is_second(), groups, self.looks_grouped)
 
     def _tallied(
         self, batches: Iterator[Batch], labels: Any, decimals: int | None, metrics: Sequence[str] | None
@@ -293,17 +302,25 @@ class Reader:
             if self.by is not None and getattr(predictions, self.by) is None:
                 raise BadFile(f"{shown(self.name)}: it holds no labels to slice by, only whether rows are correct")
             return self.by
-        column = table.column(self.by)
+        return self._values(table, self.by, "sliced by it", start)
+
+    def group_values(self, table: pa.Table, start: int = 0) -> Any:
+        """What each row belongs to; None if that was not asked for."""
+        return None if self.group is None else self._values(table, self.group, "grouped by it", start)
+
+    def _values(self, table: pa.Table, name: str, how: str, start: int) -> Any:
+        """The values of a column that parts the rows."""
+        column = table.column(name)
         if column.null_count:
             row = next(i for i, value in enumerate(column.to_pylist()) if value is None)
-            raise BadFile(
-                f"{self._where(start + row)}: {shown(self.by)} is empty, and rows are sliced by it; fill or drop it"
-            )
+            raise BadFile(f"{self._where(start + row)}: {shown(name)} is empty, and rows are {how}; fill or drop it")
         try:
             values = np.asarray(column)
             return np.array([str(v) for v in values]) if values.dtype.kind not in "biuU" else values
         except (ValueError, TypeError) as error:
-            raise BadFile(f"{shown(self.name)}: '{shown(self.by)}' holds nothing to slice by ({error})") from error
+            raise BadFile(
+                f"{shown(self.name)}: '{shown(name)}' holds no values that rows are {how} ({error})"
+            ) from error
 
     # -- what all rows must agree on ---------------------------------------------------------------------------------
 

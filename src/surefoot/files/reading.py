@@ -10,7 +10,7 @@ from surefoot.files.finding import Columns
 from surefoot.files.opening import open_data, open_live
 from surefoot.files.reader import Progress, Reader, Reading
 from surefoot.files.rounding import decimals_of
-from surefoot.files.source import BadFile
+from surefoot.files.source import BadFile, Batch
 from surefoot.names import shown
 from surefoot.predictions import Predictions
 from surefoot.tallies import Tally
@@ -49,15 +49,24 @@ def read(
     progress: Progress | None = None,
     positive: str | None = None,
     float32: bool = True,
+    group: str | None = None,
 ) -> Reading:
-    """Read a file, and tally it on the way if it is large: for all metrics, or for some only."""
+    """Read a file, and tally it on the way if it is large: for all metrics, or for some only.
+
+    With a ``group`` all rows are held in memory: a tally does not know which belong together.
+    """
     sources = open_data(path, delimiter)
     if isinstance(sources, Tally):
-        if by is not None or positive is not None or any(value is not None for value in columns.values()):
+        if (
+            by is not None
+            or group is not None
+            or positive is not None
+            or any(value is not None for value in columns.values())
+        ):
             raise BadFile(f"{shown(path)}: a saved tally has no columns to choose from; give it alone")
         return Reading(path, sources, None)
-    reader = Reader(path, sources, columns, by, None, None, progress, positive=positive, float32=float32)
-    return reader.whole_or_tally(metrics)
+    reader = Reader(path, sources, columns, by, None, None, progress, positive=positive, float32=float32, group=group)
+    return reader.whole_or_tally(metrics) if group is None else reader.whole()
 
 
 def follow(
@@ -68,16 +77,22 @@ def follow(
     delimiter: str | None,
     positive: str | None = None,
     float32: bool = True,
-) -> Iterator[tuple[Predictions, Any]]:
-    """The rows of a file in order, some at a time, with their ids; of standard input as they arrive."""
+    group: str | None = None,
+) -> Iterator[tuple[Predictions, Any, Any]]:
+    """The rows of a file in order, some at a time, with their ids and groups; of standard input as they arrive.
+
+    A group whose rows follow each other is not parted.
+    """
     sources = open_live(delimiter) if path == "-" else open_data(path, delimiter)
     if isinstance(sources, Tally):
         raise BadFile(f"{shown(path)}: a saved tally holds no rows to follow")
-    reader = Reader(path, sources, columns, identifier, None, None, None, positive=positive, float32=float32)
+    reader = Reader(
+        path, sources, columns, identifier, None, None, None, positive=positive, float32=float32, group=group
+    )
     labels = reader.labels_beforehand() if path == "-" else reader.labels_of_all()
     finest: int | None = 0
     done = 0
-    for batch in reader.batches():
+    for batch in _unparted(reader.batches(), group):
         if not batch.table.num_rows:
             continue
         rows = reader.predictions(batch.table, done, labels)
@@ -88,8 +103,30 @@ def follow(
             if finest is not None and rows.certain:
                 rows = rows.rounded_at(finest or _SUPPOSED)
         ids = None if identifier is None else [_plain_id(v) for v in batch.table.column(identifier).to_pylist()]
+        groups = reader.group_values(batch.table, done)
         done += batch.table.num_rows
-        yield rows, ids
+        yield rows, ids, groups
+
+
+def _unparted(batches: Iterator[Batch], group: str | None) -> Iterator[Batch]:
+    """The same rows, the last ones of a batch held back while the next may go on with their group."""
+    if group is None:
+        yield from batches
+        return
+    import pyarrow as pa
+
+    held: Any = None
+    for batch in batches:
+        table = batch.table if held is None else pa.concat_tables([held, batch.table], promote_options="permissive")
+        column = table.column(group).to_pylist()
+        cut = len(column)
+        while cut and column[cut - 1] == column[-1]:
+            cut -= 1
+        held = table.slice(cut)
+        if cut:
+            yield Batch(table.slice(0, cut), batch.share)
+    if held is not None and held.num_rows:
+        yield Batch(held, 1.0)
 
 
 def _plain_id(value: Any) -> int | str:

@@ -115,9 +115,9 @@ def variance_of_mean(influence: Floats, codes: Codes | None) -> tuple[float, flo
     sums = influence
     if codes is not None:
         rows = np.bincount(codes)
-        count = len(rows)
         # of groups of one size this is 1
-        sums = np.bincount(codes, influence) * (1 - 1 / count) / np.maximum(1 - rows / len(codes), 1 / count)
+        rest = np.maximum(1 - rows / len(codes), 1 / len(codes))
+        sums = np.bincount(codes, influence) * (1 - 1 / len(rows)) / rest
     squares = sums**2
     total, count = float(squares.sum()), len(sums)
     if not total or count < 2:

@@ -13,6 +13,7 @@ import numpy as np
 from surefoot.errors import InvalidPredictions
 from surefoot.metrics.terms import ROWS, WRONG
 from surefoot.predictions.frames import collected
+from surefoot.risk.counts import counts_of
 from surefoot.risk.evalues import MIXTURE
 from surefoot.risk.groups import Dependence, freedom_of
 from surefoot.risk.omnibus import NAMES
@@ -43,7 +44,7 @@ def dependence_of_frame(x: FramePredictions, groups: Any, tally: Tally) -> Depen
     found = collected(by_group)
     one = {name: found[name].to_list()[0] for name in found.columns}
     if one["sf_null"]:
-        raise InvalidPredictions(f"column {groups!r} has {one['sf_null']:,} rows without a group; fill or drop them.")
+        raise InvalidPredictions(f"column {groups!r} has {one['sf_null']:,.0f} rows without a group; fill or drop them.")
     count = int(one["sf_groups"])
     if count < 2:
         raise InvalidPredictions(f"all rows are of one group of column {groups!r}; leave out groups=, or name another.")
@@ -58,8 +59,7 @@ def dependence_of_frame(x: FramePredictions, groups: Any, tally: Tally) -> Depen
         top = float(logs.max())
         log_e[side] = top + math.log(float(np.exp(logs - top).sum()))
     squares, fourth = float(one["sf_squares"]), float(one["sf_fourth"])
-    rows = tally[ROWS]
-    variance = squares * count / (count - 1) / rows**2
+    variance = squares * (count - 1) / count / tally[ROWS] ** 2
     return Dependence(count, effects, log_e, variance, freedom_of(count, squares, fourth))
 
 
@@ -85,9 +85,10 @@ def _by_group(nw: Any, frame: Any, tally: Tally) -> Any:
     )
     d, k = nw.col("sf_d"), nw.col("sf_c")
     residual = (nw.col("sf_wrong") - q) * nw.col("sf_random")
-    cap = CAP * tally[ROWS]
+    counts = counts_of(tally)
+    caps = [CAP * float(counts.rows[claimed > 0].sum()) for claimed in (counts.doubt, counts.confidence)]
     weights = {"errors": nw.lit(1.0), "extremeness": k.log() - d.log()}
-    for side, chance in zip(_SIDES, (d, k), strict=True):
+    for side, chance, cap in zip(_SIDES, (d, k), caps, strict=True):
         weights[f"{side}_half"] = chance**-0.5
         weights[f"{side}_csr"] = (1.0 / chance).clip(upper_bound=_HEAVIEST)
         weights[f"{side}_capped"] = (1.0 / chance).clip(upper_bound=cap)
@@ -100,9 +101,10 @@ def _by_group(nw: Any, frame: Any, tally: Tally) -> Any:
         nw.col("sf_wrong").sum().alias("sf_errors"),
         *(nw.col(name).sum().alias(name) for name in (*sums, *means)),
     )
-    rows = nw.col("sf_rows").cast(nw.Float64)
+    rows, n = nw.col("sf_rows").cast(nw.Float64), tally[ROWS]
     groups = groups.with_columns(
-        sf_square=(nw.col("sf_errors") - rows * (tally[WRONG] / tally[ROWS])) ** 2,
+        # as the jackknife has it, but for the number of groups
+        sf_square=((nw.col("sf_errors") - rows * (tally[WRONG] / n)) / (1.0 - rows / n).clip(lower_bound=1 / n)) ** 2,
         **{f"sf_{name}_s": nw.col(f"sf_{name}_t") ** 2 for name in weights},
         **{f"sf_{side}_{i}": _of_bet(nw, side, bet, rows).log() for side in _SIDES for i, bet in enumerate(MIXTURE)},
         sf_one=nw.lit(1.0),

@@ -24,7 +24,7 @@ from surefoot.tallies import Floats
 _MOST_TOLD = 400
 _LEAST = 1e-9
 #: How far beyond a plan it is looked at whether the power stays, and how far draws may be off.
-_BEYOND, _NOISE = (1, 1.04, 1.08, 1.15, 1.25, 1.4, 1.6, 1.8, 2), 0.01
+_BEYOND, _NOISE = (1, 1.04, 1.08, 1.15, 1.25, 1.4, 1.6, 1.8, 2), 0.015
 _MOST_ROWS = 10**9
 #: Confidences from which a plan for more rows is drawn: more are thinned evenly.
 _MOST_CONFIDENCES = 20_000
@@ -54,19 +54,20 @@ def required_n(confidences: Any, *, deflation: float, power: float = 0.8, level:
         return known[n]
 
     low, high = 1, min(_MOST_ROWS, _guess(sample, deflation, power, level))
-    while of(high) < power:
+    wanted = min(power + _NOISE, 1 - _NOISE / 10) if power < 1 - _NOISE else power
+    while of(high) < wanted:
         if high >= _MOST_ROWS:
             raise ValueError(f"a deflation of {deflation:g} would need more than {_MOST_ROWS:,} rows to be seen.")
         low, high = high, min(_MOST_ROWS, 2 * high)
     # to a fiftieth: no plan is known better
     while high - low > max(1, high // 50):
         middle = (low + high) // 2
-        low, high = (low, middle) if of(middle) >= power else (middle, high)
+        low, high = (low, middle) if of(middle) >= wanted else (middle, high)
     # counts are whole: with a few rows more the power may be less, until it stays
     while True:
         for times in _BEYOND:
             of(min(_MOST_ROWS, math.ceil(high * times)))
-        found = stays_above({n: p for n, p in known.items() if n >= high}, power - _NOISE)
+        found = stays_above({n: p for n, p in known.items() if n >= high}, power)
         if found == high or found >= _MOST_ROWS:
             return min(found, _MOST_ROWS)
         high = found
