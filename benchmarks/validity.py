@@ -1,6 +1,7 @@
 """How often the tests are wrong and how soon they are right: ``python -m benchmarks.validity`` writes VALIDITY.md.
 
-Everything is seeded. ``--fast`` draws a tenth as often, to see that it runs.
+Everything is seeded. ``--fast`` draws a tenth as often, to see that it runs; ``--verdict`` and ``--evidence`` write
+their parts anew and leave the others.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import numpy as np
 from scipy.stats import norm
 
 import surefoot as sf
+from benchmarks.evidence_report import evidence_part
 from surefoot.risk.effects import effects_of
 from surefoot.risk.evalues import MIXTURE, factors
 from surefoot.risk.null import upper_tail
@@ -26,6 +28,8 @@ from surefoot.synthetic import PROFILES
 
 #: How the part of the verdict begins, and the part after it.
 VERDICT, FIRST = "## The verdict", "\n## False alarms"
+#: How the part of late labels, groups, comparisons and edges begins.
+EVIDENCE = "## Evidence that holds"
 
 LEVELS = (0.05, 0.01)
 SIZES = (30, 100, 1000, 10_000)
@@ -325,14 +329,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--fast", action="store_true", help="a tenth of the draws, and nothing written")
     parser.add_argument("--verdict", action="store_true", help="the verdict's part anew, the others as they are")
+    parser.add_argument("--evidence", action="store_true", help="late labels, groups and edges anew, the others as is")
     asked = parser.parse_args()
     draws, streams = (2000, 20) if asked.fast else (20_000, 200)
     path = Path(__file__).parent / "VALIDITY.md"
+    before, _, of_evidence = path.read_text(encoding="utf-8").partition(EVIDENCE)
+    start, _, rest = before.partition(FIRST)
+    head, _, of_verdict = start.partition(VERDICT)
+    every = not (asked.verdict or asked.evidence)
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        of_verdict = verdict_part(pool, draws // 40)
-        others = path.read_text(encoding="utf-8") if asked.verdict else other_parts(pool, draws, streams)
-    start, rest = others.partition(FIRST)[::2]
-    text = f"{start.partition(VERDICT)[0].rstrip()}\n\n{VERDICT}{of_verdict}{FIRST}{rest}"
+        if every:
+            head, _, rest = other_parts(pool, draws, streams).partition(FIRST)
+        if every or asked.verdict:
+            of_verdict = verdict_part(pool, draws // 40)
+        if every or asked.evidence:
+            of_evidence = evidence_part(pool, draws // 10)
+    parts = (head, f"{VERDICT}{of_verdict}", f"{FIRST[1:]}{rest}", f"{EVIDENCE}{of_evidence}")
+    text = "\n\n".join(part.rstrip() for part in parts) + "\n"
     if asked.fast:
         print(text)
     else:

@@ -55,7 +55,8 @@ if TYPE_CHECKING:
     from surefoot.risk.intervals import Interval, intervals
     from surefoot.risk.monitor import Monitor
     from surefoot.risk.planning import minimum_detectable, power_curve, required_n
-    from surefoot.risk.test import RiskResult, risk_test
+    from surefoot.risk.result import RiskResult
+    from surefoot.risk.test import risk_test
     from surefoot.tallies import Tally, Term
     from surefoot.tallying import tally, tally_batches
 
@@ -98,7 +99,8 @@ _OFFERED = {
     "risk.intervals": "Interval intervals",
     "risk.monitor": "Monitor",
     "risk.planning": "minimum_detectable power_curve required_n",
-    "risk.test": "RiskResult risk_test",
+    "risk.result": "RiskResult",
+    "risk.test": "risk_test",
 }
 _HOMES = {name: home for home, names in _OFFERED.items() for name in names.split()}
 _MODULES = ("calibrators", "metrics", "plots", "synthetic", "torchmetrics")

@@ -14,6 +14,7 @@ import numpy as np
 
 from surefoot.arguments import check_share
 from surefoot.bins import Band, Bin, bands, near_certainty, reliability
+from surefoot.documents import strict
 from surefoot.engines.anywhere import is_on_device, on_host
 from surefoot.engines.arrays import tally_arrays
 from surefoot.errors import InvalidPredictions, MetricUnavailable
@@ -30,7 +31,8 @@ from surefoot.risk.counts import Counts, counts_of
 from surefoot.risk.groups import Dependence, dependence_of, group_codes
 from surefoot.risk.intervals import Interval, value_intervals
 from surefoot.risk.planning import typical_range
-from surefoot.risk.test import TERMS, RiskResult, both_sides, dependence_within
+from surefoot.risk.result import RiskResult
+from surefoot.risk.test import TERMS, both_sides, dependence_within
 from surefoot.slices import Part, Slice, slices_of
 from surefoot.surprises import Surprise, surprises_of
 from surefoot.tallies import Label, Tally
@@ -151,18 +153,18 @@ class Assessment:
             "groups": self.group or None,
             "classes": self.classes,
             "weight": self.weight,
-            "risk": _strict(self.risk.to_dict()),
-            "underconfidence": _strict(self.underconfidence.to_dict()),
-            "intervals": {name: _strict(asdict(interval)) for name, interval in self.intervals.items()},
+            "risk": strict(self.risk.to_dict()),
+            "underconfidence": strict(self.underconfidence.to_dict()),
+            "intervals": {name: strict(asdict(interval)) for name, interval in self.intervals.items()},
             "surprises": [asdict(surprise) for surprise in self.surprises],
             "metrics": {name: self._entry(name) for name in (*self.metrics, *self._absent())},
-            "bands": [_strict(asdict(band)) for band in self.bands],
-            **{name: [_strict(asdict(one)) for one in getattr(self, name)] for name in _FIGURES},
+            "bands": [strict(asdict(band)) for band in self.bands],
+            **{name: [strict(asdict(one)) for one in getattr(self, name)] for name in _FIGURES},
             "by": self.by,
             "slices": [
                 {
-                    **_strict({name: value for name, value in vars(part).items() if name not in (*_NESTED, *_FIGURES)}),
-                    **{name: _strict(_plain(getattr(part, name))) for name in _NESTED},
+                    **strict({name: value for name, value in vars(part).items() if name not in (*_NESTED, *_FIGURES)}),
+                    **{name: strict(_plain(getattr(part, name))) for name in _NESTED},
                 }
                 for part in self.slices
             ],
@@ -482,22 +484,3 @@ _FIGURES = ("reliability", "near_certainty")
 
 def _plain(fields: Any) -> dict[str, Any]:
     return dict(fields) if isinstance(fields, Mapping) else fields.to_dict()
-
-
-#: What the fields of bands, bins and slices are called in JSON.
-_NAMES = {"stated": "expected_errors", "seen": "observed_errors"}
-
-
-def _strict(fields: dict[str, Any]) -> dict[str, Any]:
-    """Numbers that JSON cannot hold as None, with the reason beside them."""
-    strict: dict[str, Any] = {}
-    for name, value in fields.items():
-        name = _NAMES.get(name, name)
-        if isinstance(value, tuple):
-            strict[name] = [_strict(x) if isinstance(x, dict) else x if math.isfinite(x) else None for x in value]
-        elif isinstance(value, float) and not math.isfinite(value):
-            strict[name] = None
-            strict[f"{name}_reason"] = "not defined on these rows" if math.isnan(value) else "infinite"
-        else:
-            strict[name] = value
-    return strict

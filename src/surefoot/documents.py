@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
@@ -59,6 +60,24 @@ def numbers(values: Any) -> list[Any]:
 
 
 _INFINITE = float("inf")
+
+#: What the fields of bands, bins and slices are called in JSON.
+_NAMES = {"stated": "expected_errors", "seen": "observed_errors"}
+
+
+def strict(fields: dict[str, Any]) -> dict[str, Any]:
+    """Numbers that JSON cannot hold as None, with the reason beside them."""
+    kept: dict[str, Any] = {}
+    for name, value in fields.items():
+        name = _NAMES.get(name, name)
+        if isinstance(value, tuple):
+            kept[name] = [strict(x) if isinstance(x, dict) else x if math.isfinite(x) else None for x in value]
+        elif isinstance(value, float) and not math.isfinite(value):
+            kept[name] = None
+            kept[f"{name}_reason"] = "not defined on these rows" if math.isnan(value) else "infinite"
+        else:
+            kept[name] = value
+    return kept
 
 
 def _text(document: dict[str, Any]) -> str:

@@ -18,7 +18,8 @@ from surefoot.risk.counts import counts_of
 from surefoot.risk.evalues import e_bh, e_mean
 from surefoot.risk.groups import Dependence
 from surefoot.risk.planning import detectable
-from surefoot.risk.test import RiskResult, both_sides
+from surefoot.risk.result import RiskResult
+from surefoot.risk.test import both_sides
 from surefoot.tallies import Label, Tally
 from surefoot.verdict import Degree, Verdict, judge
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from surefoot.binomial import limits
 from surefoot.bins import Band, Bin
 from surefoot.risk.counts import Counts
-from surefoot.risk.test import RiskResult
+from surefoot.risk.result import RiskResult
 
 Verdict = Literal["overconfident", "underconfident", "mixed", "no evidence against calibration", "inconclusive"]
 Degree = Literal["slightly", "clearly", "strongly"]

@@ -55,6 +55,23 @@ def test_slices_of_spark_are_those_of_arrays(spark) -> None:
         assert_same(part, pushed.slices[value])
 
 
+def test_groups_of_spark_are_those_of_arrays(spark) -> None:
+    from surefoot import assess, risk_test
+
+    rng = np.random.default_rng(8)
+    patient = np.repeat(np.arange(40), 6)
+    doubt = rng.uniform(0.01, 0.6, 240)
+    correct = rng.random(240) >= doubt
+    rows = pa.table({"correct": correct, "confidence": 1 - doubt, "patient": patient, "region": patient % 2})
+    frame = spark.createDataFrame(rows)
+    named = {"correct": "correct", "confidence": "confidence"}
+    one = risk_test(Predictions.from_frame(rows, **named), groups=patient)
+    other = risk_test(Predictions.from_frame(frame, **named), groups="patient")
+    for name in ("pvalue", "pvalue_omnibus", "log_e", "design_effect", "oe_interval", "overstatement_interval"):
+        assert getattr(other, name) == pytest.approx(getattr(one, name), rel=1e-9), name
+    assert assess(frame, **named, groups="patient").risk.groups == 40
+
+
 def test_a_cluster_that_loses_a_worker_gives_the_same_totals(tmp_path) -> None:
     rng = np.random.default_rng(5)
     rows = 40_000

@@ -53,9 +53,9 @@ _LAWS = {
     "normal": "By the normal law with the paper's z: the exact law needs the rows where weights are unequal.",
 }
 _INTERVALS = (
-    "Observed / expected errors, overstatement and bins: Clopper and Pearson, 95%, given the confidences. CSR: betting "
-    "lower bound, 95%. Deflation: likelihood interval, 95%. Accuracy, cwA, AUC, cwAUC: logit scale from influence "
-    "values, 95%."
+    "Observed / expected errors, overstatement and bins: Clopper and Pearson, 95%, given the confidences; of rows that "
+    "belong together, Korn and Graubard. CSR: betting lower bound, 95%. Deflation: inversion of the exact law, 95%. "
+    "Accuracy, cwA: Clopper and Pearson; AUC, cwAUC: logit scale from influence values; 95%."
 )
 
 

@@ -25,7 +25,7 @@ from surefoot.report.terminal import area
 if TYPE_CHECKING:
     from surefoot.assessment import Assessment
     from surefoot.metrics.confusion import Confusion
-    from surefoot.risk.test import RiskResult
+    from surefoot.risk.result import RiskResult
 
 #: Readable on white and on black, as a notebook's theme is not known.
 _HUES = {"overconfident": "#d9622b", "underconfident": "#3f8ad8", "mixed": "#d9622b"}

@@ -27,7 +27,7 @@ from surefoot.verdict import NEAR_CERTAINTY, pool
 if TYPE_CHECKING:
     from surefoot.assessment import Assessment
     from surefoot.bins import Band, Bin
-    from surefoot.risk.test import RiskResult
+    from surefoot.risk.result import RiskResult
     from surefoot.slices import Slice
 
 _WORDS = {
@@ -92,6 +92,8 @@ def advice(a: Assessment) -> str:
         return f"{said} {more} would tell to within {margin}."
     if low >= -a.margin:
         return f"Within {margin} of calibrated in the mean, at 95%."
+    if high <= 0:
+        return "On average, confidence is not too high, at 95%."
     return f"On average, confidence is at most {points(high, up=True)} too high, at 95%."
 
 

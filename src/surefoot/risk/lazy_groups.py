@@ -44,7 +44,9 @@ def dependence_of_frame(x: FramePredictions, groups: Any, tally: Tally) -> Depen
     found = collected(by_group)
     one = {name: found[name].to_list()[0] for name in found.columns}
     if one["sf_null"]:
-        raise InvalidPredictions(f"column {groups!r} has {one['sf_null']:,.0f} rows without a group; fill or drop them.")
+        raise InvalidPredictions(
+            f"column {groups!r} has {one['sf_null']:,.0f} rows without a group; fill or drop them."
+        )
     count = int(one["sf_groups"])
     if count < 2:
         raise InvalidPredictions(f"all rows are of one group of column {groups!r}; leave out groups=, or name another.")

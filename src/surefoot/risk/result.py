@@ -1,0 +1,152 @@
+"""What the test of risk finds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal
+
+from surefoot.risk.deflation import Deflation
+from surefoot.risk.omnibus import Direction, OfSums, Omnibus
+
+Alternative = Literal["overconfident", "underconfident"]
+Method = Literal["exact", "normal", "monte_carlo"]
+
+#: Skewness from which the normal law misses the 5% point by a tenth or more, and share of variance to speak of.
+_SKEWED, _DOMINATED = 0.17, 0.5
+
+
+@dataclass(frozen=True)
+class RiskResult:
+    """What the errors say about the confidences.
+
+    Read ``pvalue_omnibus`` for whether there is evidence, and ``oe_ratio`` and ``overstatement`` for how much it
+    matters. The verdict of :func:`assess` is by ``pvalue_omnibus``.
+
+    Attributes
+    ----------
+    csr, sigma, z, p_risk : float
+        The calibrated size ratio, and the paper's standard deviation, z and probability of risk, which assume a normal
+        distribution.
+    statistic : float
+        What ``pvalue`` tests: CSR, or for underconfidence its mirror image, the mean of [correct] / confidence.
+    pvalue, pvalue_mid : float
+        Chance of a statistic at least this large if the model were calibrated, by the exact law; and the same with half
+        the chance of equality.
+    pvalue_capped : float
+        The same where no single sample may contribute more than 10% of the number of samples.
+    pvalue_combined : float
+        Twice the smaller of ``pvalue`` and ``pvalue_capped``.
+    pvalue_omnibus : float
+        Chance of anything as surprising as this in any direction if the model were calibrated.
+    directions : tuple of Direction
+        The directions of the omnibus test: ``"errors"``, ``"half"``, ``"csr"``, ``"capped"``, ``"extremeness"``.
+    consistency : tuple of Direction
+        What the omnibus test looks at besides: the worst band of each figure, and the e-value.
+    e_value, log_e : float
+        Evidence that may be looked at repeatedly, and its logarithm.
+    expected_errors, observed_errors : float
+        Errors that the confidences imply, and errors made. With unequal weights, sums of weights.
+    oe_ratio, oe_interval : float, tuple of float
+        Observed over expected errors, and its 95% confidence interval.
+    overstatement, overstatement_interval : float, tuple of float
+        Mean confidence minus accuracy, and its 95% confidence interval: 0.03 is 3 points too confident.
+    deflation, deflation_interval : float, tuple of float
+        Accuracy is best described as (1 - deflation) x confidence (for underconfidence: errors as (1 - deflation) x
+        doubt). Near-certain samples dominate it.
+    csr_lower : float
+        CSR in the long run is at least this, at 95%.
+    n, errors, certain, certain_wrong, rounded : int
+        Samples, errors, samples with confidence 1, those of them that were wrong, and confidences of 1 by rounding.
+    skewness, heaviest_share : float
+        Skewness of the statistic if the model were calibrated, and the share of its variance that one sample holds.
+    method, alternative : str
+        As given to :func:`risk_test`.
+    groups, design_effect : int, float
+        How many groups rows belong to (None if none were named), and how many times more the number of errors varies
+        than if rows were independent.
+    """
+
+    csr: float
+    sigma: float
+    z: float
+    p_risk: float
+    statistic: float
+    pvalue: float
+    pvalue_mid: float
+    pvalue_capped: float
+    pvalue_combined: float
+    pvalue_omnibus: float
+    e_value: float
+    log_e: float
+    expected_errors: float
+    observed_errors: float
+    oe_ratio: float
+    oe_interval: tuple[float, float]
+    overstatement: float
+    overstatement_interval: tuple[float, float]
+    deflation: float
+    csr_lower: float
+    n: int
+    errors: int
+    certain: int
+    certain_wrong: int
+    rounded: int
+    skewness: float
+    heaviest_share: float
+    method: Method
+    alternative: Alternative
+    groups: int | None = None
+    design_effect: float = 1.0
+    _omnibus: Omnibus | OfSums | None = field(default=None, repr=False, compare=False)
+    _deflation: Deflation | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether samples weigh differently: then sums of weight stand for counts, and no e-value is to be had."""
+        return math.isnan(self.log_e)
+
+    @property
+    def deflation_interval(self) -> tuple[float, float]:
+        """The limits of ``deflation`` at 95%; computed when it is looked at."""
+        return (math.nan, math.nan) if self._deflation is None else self._deflation.interval
+
+    @property
+    def directions(self) -> tuple[Direction, ...]:
+        """The directions of the omnibus test: none of slices by truth, which are not tested."""
+        return () if self._omnibus is None else self._omnibus.directions
+
+    @property
+    def consistency(self) -> tuple[Direction, ...]:
+        """The worst band of each figure, and the e-value, which the omnibus test looks at besides."""
+        return () if self._omnibus is None else self._omnibus.consistency
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every field, as plain data."""
+        plain = {one.name: getattr(self, one.name) for one in fields(self) if not one.name.startswith("_")}
+        return {
+            **plain,
+            "deflation_interval": self.deflation_interval,
+            "directions": tuple(asdict(one) for one in self.directions),
+            "consistency": tuple(asdict(one) for one in self.consistency),
+        }
+
+    def _repr_html_(self) -> str:
+        from surefoot.report.notebook import risk_card
+
+        return risk_card(self)
+
+    @property
+    def note(self) -> str:
+        """Why the normal approximation, and with it ``p_risk``, should not be believed; empty if it may be."""
+        if self.heaviest_share > _DOMINATED:
+            return (
+                f"One row holds {math.floor(100 * self.heaviest_share)}% of the variance of CSR: sigma, z and P_risk, "
+                "which assume a normal distribution, say nothing here. The exact p-value needs no such assumption."
+            )
+        if self.skewness > _SKEWED:
+            return (
+                "z and P_risk assume a normal distribution, which is a poor fit here (skewness "
+                f"{self.skewness:.2g}). The exact p-value needs no such assumption."
+            )
+        return ""
