@@ -37,26 +37,26 @@ def evidence_part(pool, sets: int) -> str:
     """Everything, with ``sets`` data sets where most are needed: 2,000."""
     late = measured(pool, late_labels, list(LATE), streams=sets)
     group_cells = [(count, size, r) for count, size in GROUPS for r in CORRELATIONS]
-    groups = measured(pool, group_alarms, group_cells, sets=sets // 2)
+    groups = measured(pool, group_alarms, group_cells, sets=sets // 4)
     power_cells = [(count, size, r) for count, size in GROUPS if count >= 50 and size > 1 for r in CORRELATIONS]
     powers = measured(pool, group_power, power_cells, sets=sets // 20)
     alone = [(*population, size, False) for population in POPULATIONS for size in SIZES]
     together = [(*population, count, True) for population in POPULATIONS for count in GROUP_COUNTS]
-    covered = measured(pool, interval_coverage, [*alone, *together], samples=sets // 2)
-    pairs = measured(pool, compared, [(pair, size) for pair in PAIRS for size in SIZES], sets=sets)
-    families = measured(pool, family, [100, 1000], sets=sets // 4)
-    plans = measured(pool, planned, list(PLANNED), sets=sets // 5)
-    chosen = measured(pool, after_choice, [100, 600, 1000], sets=sets // 4)
+    covered = measured(pool, interval_coverage, [*alone, *together], samples=sets // 4)
+    pairs = measured(pool, compared, [(pair, size) for pair in PAIRS for size in SIZES], sets=sets // 2)
+    families = measured(pool, family, [100, 1000], sets=sets // 8)
+    plans = measured(pool, planned, list(PLANNED), sets=sets // 20)
+    chosen = measured(pool, after_choice, [100, 600, 1000], sets=sets // 8)
     deep = measured(pool, deep_tail, list(range(10)), cases=sets // 2)
     return "".join(
         [
             f"\n\nWritten on {date.today().isoformat()}. Everything here is of rows that a naive test would count wrongly.\n",
             _late(late, sets),
-            _groups(groups, powers, sets),
-            _covered(covered, sets // 2),
-            _compared(pairs, families, sets),
-            _planned(plans, sets // 5),
-            _chosen(chosen, sets // 4),
+            _groups(groups, powers, sets // 4),
+            _covered(covered, sets // 4),
+            _compared(pairs, families, sets // 2),
+            _planned(plans, sets // 20),
+            _chosen(chosen, sets // 8),
             _deep(deep, 10 * (sets // 2)),
         ]
     )
@@ -79,7 +79,7 @@ def _late(late: dict, sets: int) -> str:
 
 
 def _groups(groups: dict, powers: dict, sets: int) -> str:
-    error = math.sqrt(0.05 * 0.95 / (sets // 2))
+    error = math.sqrt(0.05 * 0.95 / sets)
     rows = [
         [f"{count:,}", f"{size}", *(_shares(groups[count, size, r]) for r in CORRELATIONS)] for count, size in GROUPS
     ]
@@ -90,11 +90,11 @@ def _groups(groups: dict, powers: dict, sets: int) -> str:
     return f"""
 ### Groups
 
-Calibrated rows whose errors depend on each other within groups, over all profiles, {sets // 2:,} data sets a cell: the overconfident side called at 5% by the omnibus test / by CSR alone / by the e-value (a standard error is {error:.2%}). The largest share is {worst:.1%} for the omnibus test and {evidence:.1%} for the e-value.
+Calibrated rows whose errors depend on each other within groups, over all profiles, {sets:,} data sets a cell: the overconfident side called at 5% by the omnibus test / by CSR alone / by the e-value (a standard error is {error:.2%}). The largest share is {worst:.1%} for the omnibus test and {evidence:.1%} for the e-value.
 
 {table(heads, rows)}
 
-Accuracy 0.9 c, {sets // 20} data sets a cell: share found at 5% with all rows and `groups=`, and with one row of each group.
+Accuracy 0.9 c, {sets // 5} data sets a cell: share found at 5% with all rows and `groups=`, and with one row of each group.
 
 {table(["groups", "rows each", "correlation", "all rows", "one a group"], power_rows)}
 """

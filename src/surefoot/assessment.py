@@ -266,8 +266,8 @@ def assess(
     if isinstance(groups, str):
         if not is_frame(x):
             raise InvalidPredictions(f"groups is {groups!r}; give a column of values, one for each row.")
-        groups = frame_column(x, groups)
-    codes = None if groups is None else group_codes(len(predictions), groups)
+        groups = frame_column(x, groups, "groups")
+    codes = None if groups is None else group_codes(len(predictions), groups, predictions.weight)
     name = None if by is None else by if isinstance(by, str) else _called(by)
     if isinstance(by, str) and by not in ("predicted", "truth") and is_frame(x):
         by = frame_column(x, by)
@@ -384,10 +384,13 @@ def _assess_lazy(x: Any, level: float, margin: float, by: Any, groups: Any) -> A
         return _assess_tally(kept, level, margin, None)
     import narwhals as nw
 
-    within = {
-        value: dependence_within(replace(x, frame=x.frame.filter(nw.col(by) == value)), groups, part)
-        for value, part in (kept.slices or {}).items()
-    }
+    column = getattr(x, by) if by in ("predicted", "truth") else by
+    # labels of probabilities are held as their places among all
+    places = {label: place for place, label in enumerate(x.labels or ())} if column != by else {}
+    within = {}
+    for value, part in (kept.slices or {}).items():
+        rows = replace(x, frame=x.frame.filter(nw.col(column) == places.get(value, value)))
+        within[value] = dependence_within(rows, groups, part, of_slice=True)
     found = _assess_tally(kept, level, margin, None, dependence_within(x, groups, kept), within)
     return replace(found, group=groups)
 

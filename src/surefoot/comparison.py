@@ -9,11 +9,14 @@ from dataclasses import asdict, dataclass, field
 from os import PathLike
 from typing import Any
 
+import numpy as np
+
 from surefoot.arguments import check_share
 from surefoot.assessment import MOST_RANKED, Assessment, assess
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions import Predictions
 from surefoot.report.side_by_side import render
+from surefoot.risk.cells import Codes
 from surefoot.risk.differences import differences, riskier
 from surefoot.risk.intervals import Interval
 from surefoot.slices import holm
@@ -130,6 +133,10 @@ def compare(models: Mapping[str, Any], *, level: float = 0.05, groups: Any = Non
     if not isinstance(models, Mapping) or len(models) < 2:
         raise InvalidPredictions("compare takes two or more models by name: compare({'raw': p, 'platt': q}).")
     check_share("level", level, "0.05")
+    if groups is not None and any(isinstance(x, Assessment) for x in models.values()):
+        raise InvalidPredictions("groups= needs predictions: assess(..., groups=) has them for an assessment already.")
+    if len({str(name) for name in models}) < len(models):
+        raise InvalidPredictions("two models have one name, as text; give each its own.")
     assessments = {
         str(name): x if isinstance(x, Assessment) else assess(x, level=level, groups=groups)
         for name, x in models.items()
@@ -137,6 +144,7 @@ def compare(models: Mapping[str, Any], *, level: float = 0.05, groups: Any = Non
     held = [a.predictions for a in assessments.values()]
     rows = [p for p in held if p is not None]
     is_paired, pairing = _paired(rows) if len(rows) == len(held) else (False, "a tally holds no rows to pair")
+    _check_groups([a.codes for a in assessments.values()], is_paired=is_paired)
     first, *others = assessments
     csr: dict[str, SizeDifference] = {}
     values: dict[str, Mapping[str, Interval]] = {}
@@ -159,6 +167,17 @@ def compare(models: Mapping[str, Any], *, level: float = 0.05, groups: Any = Non
         for (name, (value, p)), q in zip(tested.items(), adjusted, strict=True)
     }
     return Comparison(assessments, is_paired, pairing, csr, values, risks, level)
+
+
+def _check_groups(codes: list[Codes | None], *, is_paired: bool) -> None:
+    """Raise if models of the same rows disagree on which of them belong together."""
+    if not is_paired or all(one is None for one in codes):
+        return
+    first = codes[0]
+    for one in codes[1:]:
+        together = 0 if one is None or first is None else len(np.unique(np.stack([one, first]), axis=1)[0])
+        if one is None or first is None or not together == len(np.unique(one)) == len(np.unique(first)):
+            raise InvalidPredictions("the models disagree on which rows belong together; give all the same groups.")
 
 
 def _paired(rows: list[Predictions]) -> tuple[bool, str]:

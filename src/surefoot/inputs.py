@@ -97,7 +97,11 @@ def repeated_identifier(frame: Any, used: Iterable[Any] = ()) -> str:
         words = re.sub(r"([a-z])([A-Z])", r"\1 \2", name).lower()
         if name not in taken and not _BELONG.isdisjoint(re.split(r"[^a-z]+", words)):
             column = opened[name]
-            if 2 <= int(column.n_unique()) < len(column):
+            try:
+                count = int(column.n_unique())
+            except Exception:  # lists, objects: each package has its own error for what cannot be compared
+                continue
+            if 2 <= count < len(column):
                 return name
     return ""
 

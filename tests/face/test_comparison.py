@@ -15,7 +15,7 @@ def test_equal_models_do_not_differ() -> None:
     assert c.values["b"]["accuracy"].value == 0
     assert c.values["b"]["accuracy"].standard_error == 0
     assert c.is_paired
-    assert "No evidence that either is riskier" in str(c)
+    assert "No evidence that either overstates its confidence more" in str(c)
 
 
 def test_the_riskier_model_is_named_and_the_sharper_one_is_not() -> None:
@@ -159,7 +159,7 @@ def test_two_calibrated_models_of_different_sharpness_are_not_told_off() -> None
         sharp = sf.Predictions.from_correct(correct, doubt=q)
         c = sf.compare({"base": base, "sharp": sharp})
         if c.riskier["sharp"].pvalue > 0.05:
-            assert "No evidence that either is riskier" in str(c)
+            assert "No evidence that either overstates its confidence more" in str(c)
 
 
 def test_the_difference_of_csr_is_that_of_what_is_shown() -> None:

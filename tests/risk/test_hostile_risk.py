@@ -90,15 +90,18 @@ def test_extreme_doubts_warn_of_nothing() -> None:
 
 def test_plans_where_any_mistake_tells() -> None:
     # one mistake rejects: the chance of none in n rows is (1 - 0.01)^n
-    assert sf.required_n([1 - 1e-9], deflation=0.01) == pytest.approx(161, abs=2)
-    assert sf.minimum_detectable([1 - 1e-12], n=10) == pytest.approx(1 - 0.2 ** (1 / 10), rel=1e-3)
-    assert sf.minimum_detectable([0.9999], n=100) == pytest.approx(1 - 0.2 ** (1 / 100), rel=0.02)
+    # at 161 rows one of them is wrong four times in five; a plan is a little on the safe side
+    assert 161 <= sf.required_n([1 - 1e-9], deflation=0.01) <= 180
+    # known to a point of power
+    assert sf.minimum_detectable([1 - 1e-12], n=10) == pytest.approx(1 - 0.2 ** (1 / 10), rel=0.06)
+    assert sf.minimum_detectable([0.9999], n=100) == pytest.approx(1 - 0.2 ** (1 / 100), rel=0.06)
 
 
 def test_plans_for_low_confidences_and_for_many_rows() -> None:
-    # binomial power by hand: with 1000 rows at 0.2, 0.17 is found four times in five
-    assert sf.minimum_detectable([0.2], n=1000) == pytest.approx(0.17, abs=0.01)
-    assert 250 < sf.required_n([0.2], deflation=0.3) < 350
+    # binomial power by hand: with 1000 rows at 0.2, 0.17 is found four times in five by one test at 2.5%, and 0.189 by
+    # one at 1.25%: below one half, confidences that are too low are looked for as well
+    assert 0.165 < sf.minimum_detectable([0.2], n=1000) < 0.2
+    assert 250 < sf.required_n([0.2], deflation=0.3) < 400
     # normal power: (z + z) / deflation squared, times the odds of doubt
     assert sf.minimum_detectable([0.9], n=10**8) == pytest.approx((2.2414 + 0.8416) * (0.1 / 0.9) ** 0.5 / 1e4, rel=0.1)
     with pytest.raises(ValueError, match="more than 1,000,000,000 rows"):

@@ -174,11 +174,11 @@ def test_rows_issued_together_are_averaged_before_they_multiply() -> None:
     named.update(correct, confidence, groups=[7] * 4)
     for m in (issued, grouped, named):
         assert m.e_value == pytest.approx(sum(gains), rel=1e-12)
-    # the detector: a stake for each row, and then what they gain on average
+    # the detector: one stake, and then what they gain on average
     stakes = []
     for bet in DETECTOR:
         rate = q**bet.power if bet.power else np.where(q < bet.below, q + bet.shortfall * (1 - q), q)
-        stakes.append(4 * np.mean(np.where(correct, (1 - rate) / (1 - q), rate / q)))
+        stakes.append(np.mean(np.where(correct, (1 - rate) / (1 - q), rate / q)))
     assert issued.evidence == pytest.approx(np.mean(stakes), rel=1e-12)
     # groups that lie apart in one call are put together, in the order of their first rows
     apart, together = Monitor(), Monitor()

@@ -156,6 +156,6 @@ def is_frame(given: Any) -> bool:
     return hasattr(type(given), "columns") or type(given).__name__ in ("RecordBatch", "Table", "DuckDBPyRelation")
 
 
-def frame_column(frame: Any, name: str) -> Any:
+def frame_column(frame: Any, name: str, role: str = "by") -> Any:
     """One column of a dataframe, by name."""
-    return FrameColumns(frame, {"by": name}).get("by")
+    return FrameColumns(frame, {role: name}).get(role)

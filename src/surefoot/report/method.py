@@ -29,6 +29,7 @@ from surefoot.report.numbers import (
 from surefoot.report.section import Section
 from surefoot.report.tables import Body, Item, Row, Table, cell, heads
 from surefoot.report.terminal import area
+from surefoot.risk.result import RiskResult
 from surefoot.verdict import CLEAR_POINTS, CLEAR_RATIO, STRONG_POINTS, STRONG_RATIO
 
 _GROUPS = {"risk": "Risk", "value": "Value", "calibration": "Calibration error", "score": "Scores"}
@@ -48,8 +49,7 @@ _READINGS = {
 }
 _LAWS = {
     "exact": "Law of CSR given these confidences if the model were calibrated: rows that exceed the observed sum alone "
-    "in closed form, few rows by enumeration, the rest by inversion of the characteristic function. Rows are taken to "
-    "be independent.",
+    "in closed form, few rows by enumeration, the rest by inversion of the characteristic function.",
     "normal": "By the normal law with the paper's z: the exact law needs the rows where weights are unequal.",
 }
 _INTERVALS = (
@@ -168,7 +168,7 @@ class Method(Section):
                 f"{risk.certain:,} certain, {risk.rounded:,} rounded to 1. Certain rows are left out of CSR if right "
                 "and make it infinite if wrong; rounded ones get a doubt by convention.",
             ),
-            Item("p-value", _LAWS.get(risk.method, risk.method)),
+            Item("p-value", f"{_LAWS.get(risk.method, risk.method)} {_dependence(risk)}"),
             Item("Bounds and intervals", _INTERVALS),
             Item("Verdict", _verdict(a.level, a.margin)),
         ]
@@ -218,3 +218,14 @@ def versions() -> str:
 
     others = f"Python {platform.python_version()}, NumPy {np.__version__}, SciPy {scipy.__version__}"
     return f"surefoot {surefoot.__version__}, {others}."
+
+
+def _dependence(risk: RiskResult) -> str:
+    """What is taken for granted of how rows depend on each other."""
+    if not risk.groups:
+        return "Rows are taken to be independent."
+    return (
+        f"Rows belong to {risk.groups:,} groups: each sum is brought nearer to its mean by its design effect "
+        f"({significant(risk.design_effect, 2)} for the number of errors), which is estimated, so p-values are "
+        "approximate."
+    )

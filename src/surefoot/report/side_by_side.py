@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,17 @@ if TYPE_CHECKING:
     from surefoot.comparison import Comparison, Riskier
 
 _MOST_COLUMNS = 4
+#: What differences are called.
+_SHOWN = {
+    "accuracy": "accuracy",
+    "cw_accuracy": "cwA",
+    "log_loss": "log loss",
+    "brier": "Brier",
+    "overstatement": "overstatement",
+    "log_oe": "O/E",
+    "auc": "AUC",
+    "cw_auc": "cwAUC",
+}
 #: What many models are not shown in: there is no room.
 _NARROW = ("gain", "CSR above", "log loss", "Brier")
 _BOLD, _DIM = "1", "2"
@@ -43,9 +55,9 @@ def render(c: Comparison, paper: Paper | None = None) -> str:
     """The whole text."""
     paper = paper or Paper.at_hand(colour=False)
     lines = [c.pairing, "", *(_columns(c, paper) if len(c.assessments) <= _MOST_COLUMNS else _rows(c, paper))]
-    told = closing(c)
-    if told:
-        lines += ["", told]
+    told = [one for one in (closing(c), *notes(c)) if one]
+    for one in told:
+        lines += ["", *textwrap.wrap(one, 90)]
     return paper.plain("\n".join(f"  {line}".rstrip() for line in lines))
 
 
@@ -80,18 +92,18 @@ def _columns(c: Comparison, paper: Paper) -> Iterator[str]:
             for _, name, _, key, _ in _LINES:
                 apart = difference(c, other, key) if key else ""
                 if apart:
-                    yield f"  {shown(other, 24):<{width}}{name:<10}{apart}"
+                    yield f"  {shown(other, 24):<{width}}{name:<12}{apart}"
 
 
 def _rows(c: Comparison, paper: Paper) -> Iterator[str]:
     """More than four models: models become rows, indicators columns."""
     kept = [(name, read) for _, name, read, _, _ in _LINES if _has(c, name) and name not in _NARROW]
     width = max(10, *(len(shown(name, 24)) + 2 for name in c.assessments))
-    yield paper.ink(f"{'':<{width}}" + "".join(f"{name:>11}" for name, _ in kept) + "   verdict", _DIM)
+    yield paper.ink(f"{'':<{width}}" + "".join(f"{name:>12}" for name, _ in kept) + "   verdict", _DIM)
     for name, a in c.assessments.items():
         yield (
             f"{shown(name, 24):<{width}}"
-            + "".join(f"{paper.plain(read(a)):>11}" for _, read in kept)
+            + "".join(f"{paper.plain(read(a)):>12}" for _, read in kept)
             + f"   {_word(a)}"
         )
 
@@ -152,13 +164,33 @@ def closing(c: Comparison) -> str:
         name, first = shown(other, 24), shown(c.first, 24)
         one, two = (name, first) if found.difference > 0 else (first, name)
         apart = points(abs(found.difference))
-        said.append(f"{one} is riskier than {two}: confidence exceeds accuracy by {apart} more ({_shown_p(c, found)}).")
+        told = _shown_p(c, found)
+        worse = c[other if found.difference > 0 else c.first].risk.overstatement
+        if worse > 0:
+            said.append(
+                f"{one} is riskier than {two}: confidence exceeds accuracy by {apart} more ({_shown_p(c, found)})."
+            )
+        else:
+            said.append(f"{one} is less cautious than {two}: mean confidence minus accuracy is {apart} more ({told}).")
     if said or not c.riskier:
         return " ".join(said)
     if len(c.assessments) == 2:
         (found,) = c.riskier.values()
-        return f"No evidence that either is riskier than the other ({_shown_p(c, found)})."
-    return f"No evidence that any is riskier, or less risky, than {shown(c.first, 24)}."
+        return f"No evidence that either overstates its confidence more than the other ({_shown_p(c, found)})."
+    return f"No evidence that any overstates its confidence more, or less, than {shown(c.first, 24)}."
+
+
+def notes(c: Comparison) -> list[str]:
+    """Which differences have rough intervals, or none, and why."""
+    said = []
+    for other, values in c.values.items():
+        by_note: dict[str, list[str]] = {}
+        for key, interval in values.items():
+            if interval.note:
+                by_note.setdefault(interval.note, []).append(_SHOWN[key])
+        name = f"{shown(other, 24)}: " if len(c.values) > 1 else ""
+        said += [f"note: {name}{', '.join(names)}: {note}" for note, names in by_note.items()]
+    return said
 
 
 def _shown_p(c: Comparison, found: Riskier) -> str:
@@ -193,6 +225,7 @@ def report(c: Comparison) -> str:
         pairing=c.pairing,
         models=both,
         differences=apart,
-        closing=closing(c),
+        closing=" ".join([closing(c), *notes(c)]).strip(),
+        level=_level(c).removesuffix(" CI"),
         names=" · ".join(shown(name, 40) for name in c.assessments),
     )

@@ -293,12 +293,14 @@ def notes(a: Assessment) -> list[str]:
 def _grouped(a: Assessment) -> list[str]:
     """What rows belong to, where it was named, or where it looks as if it should be."""
     if a.risk.groups:
-        times = significant(a.risk.design_effect, 2)
-        return [
-            f"rows belong to {a.risk.groups:,} groups ({a.group}): p-values and intervals allow for it, approximately "
-            f"(the number of errors varies {times} times as much as if rows were independent); the e-value "
-            f"({significant(a.risk.e_value)}) holds whatever the dependence within groups."
-        ]
+        effect, evidence = a.risk.design_effect, a.risk.e_value
+        said = f"rows belong to {counted(a.risk.groups, 'group')} ({a.group}): p-values and intervals allow for it, "
+        said += "approximately"
+        if effect >= 1.05:
+            said += f" (the number of errors varies {significant(effect, 2)} times as much as if rows were independent)"
+        if math.isfinite(evidence):
+            said += f"; the e-value ({significant(evidence)}) holds whatever the dependence within groups"
+        return [f"{said}."]
     if a.looks_grouped:
         return [
             f"column {a.looks_grouped!r} has values that come again. Rows are taken to be independent; if rows of one "

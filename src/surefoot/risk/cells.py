@@ -25,6 +25,15 @@ def half_decade(doubt: Floats) -> Codes:
     return np.floor(-np.log10(np.maximum(doubt, FARTHEST)) * PER_DECADE * (1 + 1e-12)).astype(np.int64)
 
 
+def bands_of(doubt: Floats, confidence: Floats) -> dict[str, Codes]:
+    """The band of each sample in the figures that show errors beside what was expected."""
+    return {
+        "reliability bins": np.searchsorted(RELIABILITY_BINS.edges, confidence, side="left"),
+        "bins near certainty": half_decade(doubt),
+        "bands of confidence": np.searchsorted(DOUBT_BANDS.edges, doubt, side="right"),
+    }
+
+
 @dataclass(frozen=True)
 class Cells:
     """Groups of samples that are alike, and how many of each are a surprise.
@@ -77,11 +86,7 @@ class Cells:
         """The band of each group in the figures that show errors beside what was expected; none of unequal weights."""
         if self.is_weighted:
             return {}
-        return {
-            "reliability bins": np.searchsorted(RELIABILITY_BINS.edges, self.confidence, side="left"),
-            "bins near certainty": half_decade(self.doubt),
-            "bands of confidence": np.searchsorted(DOUBT_BANDS.edges, self.doubt, side="right"),
-        }
+        return bands_of(self.doubt, self.confidence)
 
     @cached_property
     def merged(self) -> Cells:

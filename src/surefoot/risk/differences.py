@@ -11,15 +11,17 @@ import numpy as np
 from surefoot.predictions import Predictions
 from surefoot.risk.cells import Codes
 from surefoot.risk.intervals import (
+    FEWEST,
     Estimate,
     Interval,
+    counting,
     difference_of,
     estimates,
     mean,
-    share,
     unpaired_difference,
 )
 from surefoot.roots import root
+from surefoot.tallies import Floats
 
 #: The logarithms of the p-values between which one is looked for.
 _LEAST, _MOST = math.log(1e-12), math.log1p(-1e-9)
@@ -39,6 +41,8 @@ def differences(
 
     Accuracy, cwA, log loss, Brier score, points of overstatement, the logarithm of O/E, and the areas under curves.
     """
+    if same_rows:
+        (one, groups), (other, _) = counting(one, groups), counting(other, groups)
     first, second = (_values(p, with_ranking) for p in (one, other))
     found, alike = {}, _decide_alike(one, other)
     for name in first:
@@ -53,6 +57,8 @@ def differences(
 
 def riskier(one: Predictions, other: Predictions, *, same_rows: bool, groups: Codes | None = None) -> float:
     """The two-sided p-value of "both overstate their accuracy alike": where the interval just leaves out 0."""
+    if same_rows:
+        (one, groups), (other, _) = counting(one, groups), counting(other, groups)
     first, second, alike = _overstatement(one), _overstatement(other), _decide_alike(one, other)
 
     def of(level: float) -> Interval:
@@ -64,11 +70,23 @@ def riskier(one: Predictions, other: Predictions, *, same_rows: bool, groups: Co
 
 
 def _decide_alike(one: Predictions, other: Predictions) -> bool:
-    """Whether both predict the same label for every row, as a model does before and after it is calibrated."""
-    if one.predicted is None or other.predicted is None or len(one) != len(other):
+    """Whether both must predict the same label for every row, as a model does before and after it is calibrated.
+
+    That is known if they do so here, and one score is a rising function of the other: of two classes, over the rows; of
+    more, over the classes of each row.
+    """
+    if one.predicted is None or other.predicted is None or one.probabilities is None or other.probabilities is None:
         return False
-    first, second = np.asarray(one.predicted), np.asarray(other.predicted)
-    return first.dtype.kind == second.dtype.kind and bool((first == second).all())
+    if len(one) != len(other) or one.labels != other.labels or one.labels is None:
+        return False
+    if (np.asarray(one.predicted) != np.asarray(other.predicted)).any():
+        return False
+    if len(one.labels) == 2:
+        first, second = (next(iter(p.ranking_scores([1]))) for p in (one, other))
+        rising = np.lexsort((second, first))
+        return bool((np.diff(second[rising]) >= 0).all()) and len(np.unique(first)) > 1
+    orders = [np.argsort(np.asarray(p.probabilities), axis=1, kind="stable") for p in (one, other)]
+    return bool((orders[0] == orders[1]).all())
 
 
 def _level_without_zero(of: Callable[[float], Interval]) -> float:
@@ -94,29 +112,38 @@ def _values(p: Predictions, with_ranking: bool) -> dict[str, Estimate]:
         losses = -np.log(np.where(correct, confidence, doubt))
     found = {"accuracy": held["accuracy"], "cw_accuracy": held["cw_accuracy"]}
     if np.isfinite(losses[weight > 0]).all():
-        found["log_loss"] = mean(np.where(weight > 0, losses, 0.0), weight, telling)
+        # what a row that is right would lose if it were wrong
+        right, swing = -np.log(confidence), np.log(np.maximum(confidence, 1e-300)) - np.log(np.maximum(doubt, 1e-300))
+        found["log_loss"] = replace(_of_errors(p, losses, right, swing, telling), is_bounded=False)
     else:
         certain = "a row with confidence 1 was wrong, so the log loss is infinite"
         found["log_loss"] = Estimate(math.inf, losses, len(p), telling, few=certain)
-    found["brier"] = mean(np.where(correct, doubt, confidence) ** 2, weight, telling)
+    squares = np.where(correct, doubt, confidence) ** 2
+    found["brier"] = _of_errors(p, squares, doubt**2, confidence**2 - doubt**2, telling)
     found["overstatement"] = _overstatement(p)
     found["log_oe"] = _log_ratio(p, telling)
     return {**found, **{name: held[name] for name in ("auc", "cw_auc") if name in held}}
 
 
-def _overstatement(p: Predictions) -> Estimate:
-    """Mean confidence minus accuracy: given the confidences, one share is random in it."""
-    accuracy = share(p.correct, p.weight)
-    average = mean(np.asarray(~p.correct, dtype=np.float64) - p.doubt_of(slice(None)), p.weight, accuracy.telling)
-    assert accuracy.terms is not None
-    assert accuracy.stakes is not None
-    # what a wrong row takes off accuracy it adds here
+def _of_errors(p: Predictions, values: Floats, right: Floats, swing: Floats, telling: float) -> Estimate:
+    """A mean of values that are ``right`` where a row is right, and larger by ``swing`` where it is wrong."""
+    average = mean(values, p.weight, telling)
+    assert average.weight is not None
+    stakes = -average.weight * swing
     return replace(
         average,
-        terms=-accuracy.terms,
-        stakes=-accuracy.stakes,
-        offset=average.value - float(accuracy.terms.mean()),
+        terms=np.where(p.correct, 0.0, stakes),
+        stakes=stakes,
+        offset=float((average.weight * np.where(p.correct, values, right)).mean()),
     )
+
+
+def _overstatement(p: Predictions) -> Estimate:
+    """Mean confidence minus accuracy: given the confidences, one share is random in it."""
+    doubt = p.doubt_of(slice(None))
+    errors = np.asarray(~p.correct, dtype=np.float64)
+    telling = min(float(errors.sum()), len(p) - float(errors.sum()))
+    return replace(_of_errors(p, errors - doubt, -doubt, np.ones(len(p)), telling), is_share=True)
 
 
 def _log_ratio(p: Predictions, telling: float) -> Estimate:
@@ -127,4 +154,7 @@ def _log_ratio(p: Predictions, telling: float) -> Estimate:
     if not errors or not expected:
         value = -math.inf if expected else math.nan if not errors else math.inf
         return Estimate(value, wrong, len(p), telling, few=_NEVER_WRONG)
-    return Estimate(math.log(errors / expected), wrong / errors - doubt / expected, len(p), telling)
+    count = int((~p.correct).sum())
+    few = f"O/E rests on {count} errors; its logarithm needs {FEWEST} for an interval" * (count < FEWEST)
+    influence = wrong / errors - doubt / expected
+    return Estimate(math.log(errors / expected), influence, len(p), telling, is_bounded=False, weight=weight, few=few)

@@ -73,9 +73,11 @@ def limits_of_share(
 
     Where nothing varies, each group counts as one row.
     """
-    effective = min(share * (1 - share) / variance, rows) if variance > 0 else min(groups, rows)
+    share = min(1.0, max(0.0, share))
+    varies = variance > 0 and 1e-12 < share < 1 - 1e-12
+    effective = min(share * (1 - share) / variance, rows) if varies else min(groups, rows)
     normal = float(ndtri((1 + level) / 2))
-    if variance > 0:
+    if varies:
         effective *= (normal / float(stdtrit(freedom, (1 + level) / 2))) ** 2
     low, high = limits(share * effective, effective, level)
     return float(low), float(high)

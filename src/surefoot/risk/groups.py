@@ -23,7 +23,7 @@ from surefoot.errors import InvalidPredictions
 from surefoot.predictions import Predictions
 from surefoot.predictions.columns import check_lengths
 from surefoot.predictions.labels import as_labels
-from surefoot.risk.cells import Cells, Codes
+from surefoot.risk.cells import Cells, Codes, bands_of
 from surefoot.risk.evalues import MIXTURE
 from surefoot.risk.omnibus import weights_of
 from surefoot.risk.watching import Stretch
@@ -40,6 +40,8 @@ class Dependence:
     groups: int
     #: The design effect of each direction, by side.
     effects: Mapping[str, Mapping[str, float]]
+    #: That of the number of errors in each band of each figure.
+    bands: Mapping[str, Mapping[int, float]]
     #: The logarithm of the e-value, by side; nan of weighted rows.
     log_e: Mapping[str, float]
     #: The variance of the share of errors, and the degrees of freedom it is known with.
@@ -51,12 +53,12 @@ class Dependence:
         return self.effects["overconfident"]["errors"]
 
 
-def group_codes(rows: int, groups: Any) -> Codes:
-    """What belongs together, as numbers from 0."""
+def group_codes(rows: int, groups: Any, weight: Floats | None = None) -> Codes:
+    """What belongs together, as numbers from 0; rows of no weight do not count."""
     values = as_labels("groups", groups)
     check_lengths(rows=rows, groups=values)
     codes: Codes = np.unique(values, return_inverse=True)[1].astype(np.int64)
-    if rows and not codes.max():
+    if rows and len(np.unique(codes if weight is None else codes[weight > 0])) < 2:
         raise InvalidPredictions(
             "all rows are of one group: what varies between groups cannot be known. Leave out groups=, or name a "
             "column with more of them."
@@ -89,8 +91,21 @@ def dependence_of(p: Predictions, codes: Codes) -> Dependence:
         }
         log_e[side] = math.nan if not p.has_equal_weights else _log_e(chance, otherwise, fired, codes)
     share = float((weight * wrong).sum() / weight.sum())
-    variance, freedom = variance_of_mean(weight * (wrong - share) / float(weight.mean()), codes)
-    return Dependence(int(codes.max()) + 1, effects, log_e, variance, freedom)
+    variance, freedom = variance_of_mean(weight * (wrong - share) / float(weight.mean()), codes, weight)
+    bands = {} if not p.has_equal_weights else _of_bands(doubt, confidence, wrong, codes)
+    return Dependence(int(codes.max()) + 1, effects, bands, log_e, variance, freedom)
+
+
+def _of_bands(doubt: Floats, confidence: Floats, wrong: Any, codes: Codes) -> dict[str, dict[int, float]]:
+    """The design effect of the number of errors in each band of each figure."""
+    residual, found = wrong - doubt, {}
+    for name, bands in bands_of(doubt, confidence).items():
+        found[name] = {
+            band: design_effect(residual[inside], np.unique(codes[inside], return_inverse=True)[1])
+            for band in np.unique(bands).tolist()
+            for inside in [bands == band]
+        }
+    return found
 
 
 def design_effect(residuals: Floats, codes: Codes) -> float:
@@ -105,7 +120,7 @@ def design_effect(residuals: Floats, codes: Codes) -> float:
     return max(1.0, float((np.bincount(codes, residuals) ** 2).sum()) / alone) if alone else 1.0
 
 
-def variance_of_mean(influence: Floats, codes: Codes | None) -> tuple[float, float]:
+def variance_of_mean(influence: Floats, codes: Codes | None, weight: Floats | None = None) -> tuple[float, float]:
     """The variance of the mean of influence values that add up to 0, and the degrees of freedom it is known with.
 
     Of groups, the jackknife's, which leaves out one group after the other: large ones pull the mean after them. A
@@ -114,10 +129,10 @@ def variance_of_mean(influence: Floats, codes: Codes | None) -> tuple[float, flo
     """
     sums = influence
     if codes is not None:
-        rows = np.bincount(codes)
-        # of groups of one size this is 1
-        rest = np.maximum(1 - rows / len(codes), 1 / len(codes))
-        sums = np.bincount(codes, influence) * (1 - 1 / len(rows)) / rest
+        held = np.bincount(codes, weight)
+        # of groups of one size, or weight, this is 1
+        rest = np.maximum(1 - held / held.sum(), 1 / len(codes))
+        sums = np.bincount(codes, influence) * (1 - 1 / len(held)) / rest
     squares = sums**2
     total, count = float(squares.sum()), len(sums)
     if not total or count < 2:

@@ -40,7 +40,8 @@ from surefoot.tallies import Floats
 ENOUGH, FEWEST = 15, 10
 _BINS = 15
 #: Rows that make a difference, or rows of a class, below which their own variance says too little.
-_RARE = 30
+_RARE, _MANY = 30, 200
+_CONSTANT = "nothing varies from row to row: there is no telling how much it could"
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,12 @@ class Estimate:
     terms: Floats | None = None
     stakes: Floats | None = None
     offset: float = 1.0
+    is_share: bool = False
     is_area: bool = False
+    #: Whether the value lies between 0 and 1, or -1 and 1, so that differences have limits of their own.
+    is_bounded: bool = True
+    #: What each row weighs in it; None if all the same.
+    weight: Floats | None = None
     #: The variance is taken to be this at least.
     least: float = 0.0
     few: str = ""
@@ -109,7 +115,8 @@ def intervals(
     check_share("level", level, "0.95")
     check_whole("draws", draws)
     predictions = on_host(predictions)
-    codes = None if groups is None else group_codes(len(predictions), groups)
+    codes = None if groups is None else group_codes(len(predictions), groups, predictions.weight)
+    predictions, codes = counting(predictions, codes)
     found = value_intervals(predictions, level=level, groups=codes, with_ranking=True)
     found["ece"] = _ece_interval(predictions, level, codes)
     rough = next((interval.note for interval in found.values() if interval.note), "")
@@ -122,6 +129,7 @@ def value_intervals(
     predictions: Predictions, *, level: float, groups: Codes | None = None, with_ranking: bool
 ) -> dict[str, Interval]:
     """The intervals of the shares, the areas and their differences, in silence."""
+    predictions, groups = counting(predictions, groups)
     values = estimates(predictions, with_ranking)
     found = {}
     for plain, weighted in (("accuracy", "cw_accuracy"), ("auc", "cw_auc")):
@@ -131,6 +139,14 @@ def value_intervals(
             apart = difference_of(values[weighted], values[plain], level, groups, of_one=True)
             found[f"{weighted} - {plain}"] = apart
     return found
+
+
+def counting(predictions: Predictions, groups: Codes | None) -> tuple[Predictions, Codes | None]:
+    """Without the rows that have no weight."""
+    kept = predictions.weight > 0
+    if not predictions.is_weighted or kept.all() or not kept.any():
+        return predictions, groups
+    return predictions[kept], None if groups is None else np.unique(groups[kept], return_inverse=True)[1]
 
 
 def estimates(predictions: Predictions, with_ranking: bool) -> dict[str, Estimate]:
@@ -155,9 +171,9 @@ def share(correct: Any, weight: Floats) -> Estimate:
         nothing = np.full(len(wrong), math.nan)
         return Estimate(math.nan, nothing, math.nan, 0.0, few="no row has any weight")
     stakes = weight * (len(wrong) / total)
-    value = 1 - float((stakes * wrong).mean())
     counting = weight > 0
     errors = float(wrong[counting].sum())
+    value = 1 - float((stakes * wrong).mean()) if errors < counting.sum() else 0.0
     return Estimate(
         value,
         stakes * (1 - wrong - value),
@@ -165,6 +181,8 @@ def share(correct: Any, weight: Floats) -> Estimate:
         min(errors, float(counting.sum()) - errors),
         terms=stakes * wrong,
         stakes=stakes,
+        is_share=True,
+        weight=stakes,
     )
 
 
@@ -173,7 +191,7 @@ def mean(values: Floats, weight: Floats, telling: float) -> Estimate:
     relative = weight / float(weight.mean())
     average = float((relative * values).mean())
     rows = float(relative.sum() ** 2 / (relative**2).sum())
-    return Estimate(average, relative * (values - average), rows, telling)
+    return Estimate(average, relative * (values - average), rows, telling, weight=relative)
 
 
 def _areas(predictions: Predictions, *weights: Floats) -> list[Estimate] | None:
@@ -217,7 +235,7 @@ def _areas(predictions: Predictions, *weights: Floats) -> list[Estimate] | None:
 
 def _least_variance(area: float, one: float, other: float) -> float:
     """Of few rows of a class, which may all be of the better kind: the variance by Newcombe's (2006) formula."""
-    if min(one, other) >= _RARE:
+    if min(one, other) >= _MANY:
         return 0.0
     excess = (one + other) / 2 - 1
     return area * (1 - area) * (1 + excess * ((1 - area) / (2 - area) + area / (1 + area))) / (one * other)
@@ -250,9 +268,9 @@ def interval_of(one: Estimate, level: float, groups: Codes | None) -> Interval:
     """The interval of a share, of an area, or of a mean."""
     if one.few:
         return _absent(one.value, level, one.few)
-    variance, freedom = variance_of_mean(one.influence, groups)
+    variance, freedom = variance_of_mean(one.influence, groups, one.weight)
     error, note = math.sqrt(variance), _note([one], groups)
-    if one.terms is not None:
+    if one.terms is not None and one.is_share:
         low, high = _limits_of_terms(one, np.abs(one.terms), level, groups)
         return Interval(one.value, low, high, error, level, note)
     if one.is_area and (one.value in (0.0, 1.0) or error <= 1e-12):
@@ -264,20 +282,23 @@ def interval_of(one: Estimate, level: float, groups: Codes | None) -> Interval:
     if one.is_area:
         center, reach = float(logit(one.value)), reach / (one.value * (1 - one.value))
         return Interval(one.value, float(expit(center - reach)), float(expit(center + reach)), error, level, note)
-    return Interval(one.value, one.value - reach, one.value + reach, error, level, note)
+    low, high = one.value - reach, one.value + reach
+    if one.terms is not None and one.stakes is not None and _are_rare(one.terms, groups):
+        fall, rise = _of_rare(-one.terms, _sides_of(-one.stakes), level, groups)
+        low, high = min(low, one.offset + fall), max(high, one.offset + rise)
+    return Interval(one.value, low, high, error, level, note)
 
 
 def _limits_of_terms(one: Estimate, terms: Floats, level: float, groups: Codes | None) -> tuple[float, float]:
     """The limits of what a share of correct rows makes of a value, by those of that share."""
     correct = 1 - float(terms.mean())
-    variance, freedom = variance_of_mean(terms - terms.mean(), groups)
+    variance, freedom = variance_of_mean(terms - terms.mean(), groups, one.weight)
     if groups is None:
         # of independent rows Clopper and Pearson allow for all there is to allow for
         variance, freedom = variance * (1 - 1 / len(terms)), math.inf
     count = math.inf if groups is None else float(groups.max()) + 1
     low, high = limits_of_share(correct, variance, freedom, rows=one.rows, groups=count, level=level)
-    is_share = one.offset == 1
-    return (low, high) if is_share else (one.value + correct - high, one.value + correct - low)
+    return (low, high) if one.offset == 1 else (one.value + correct - high, one.value + correct - low)
 
 
 def difference_of(
@@ -288,11 +309,15 @@ def difference_of(
     few = one.few or other.few
     if few:
         return _absent(value, level, few)
-    variance, freedom = variance_of_mean(one.influence - other.influence, groups)
+    variance, freedom = variance_of_mean(one.influence - other.influence, groups, one.weight)
     error = math.sqrt(variance)
     if error <= 1e-12 and one.terms is None:
-        return _absent(value, level, "nothing varies from row to row: there is no telling how much it could")
+        return _absent(value, level, _CONSTANT)
     reach = quantile(level, freedom) * error
+    if alike and _differ(one, other):
+        # only confidences vary: rows that have not been seen may differ in them
+        units = len(one.influence) if groups is None else float(groups.max()) + 1
+        reach = math.hypot(reach, -math.log((1 - level) / 2) / units)
     low, high = value - reach, value + reach
     made = None if one.terms is None or other.terms is None else other.terms - one.terms
     # of one model all errors tell; of two, those that only one of them makes
@@ -303,7 +328,21 @@ def difference_of(
     if one.is_area:
         fall, rise = _of_areas(one, other, level, groups)
         low, high = min(low, fall), max(high, rise)
-    return Interval(value, low, high, error, level, _note([one, other], groups))
+    return _within(Interval(value, low, high, error, level, _note([one, other], groups)), one)
+
+
+def _differ(one: Estimate, other: Estimate) -> bool:
+    """Whether values that errors make differ between models that make the same ones."""
+    if one.stakes is None or other.stakes is None:
+        return False
+    return one.offset != other.offset or bool((one.stakes != other.stakes).any())
+
+
+def _within(interval: Interval, of: Estimate) -> Interval:
+    """Limits that no difference can be beyond are cut."""
+    if not of.is_bounded:
+        return interval
+    return replace(interval, low=max(-1.0, interval.low), high=min(1.0, interval.high))
 
 
 def _of_areas(one: Estimate, other: Estimate, level: float, groups: Codes | None) -> tuple[float, float]:
@@ -332,7 +371,9 @@ def unpaired_difference(one: Estimate, other: Estimate, level: float) -> Interva
     error = math.hypot(first.standard_error, second.standard_error)
     low = value - math.hypot(first.value - first.low, second.high - second.value)
     high = value + math.hypot(first.high - first.value, second.value - second.low)
-    return Interval(value, low, high, error, level, _note([one, other], None))
+    if not high > low:
+        return _absent(value, level, _CONSTANT)
+    return _within(Interval(value, low, high, error, level, _note([one, other], None)), one)
 
 
 def _are_rare(terms: Floats, groups: Codes | None) -> bool:
@@ -349,7 +390,15 @@ def _most(one: Estimate, other: Estimate, *, of_one: bool, alike: bool) -> tuple
     if of_one:
         # errors may lie at less confidence than any row had, but at no more
         return most, max(0.0, float(apart.max()))
-    return (0.0, 0.0) if alike and not apart.any() else (most, float(np.abs(one.stakes).max()))
+    if alike:
+        return _sides_of(-apart)
+    up, down = _sides_of(other.stakes), _sides_of(one.stakes)
+    return max(up[0], down[1]), max(up[1], down[0])
+
+
+def _sides_of(stakes: Floats) -> tuple[float, float]:
+    """The largest above 0, and below."""
+    return max(0.0, float(stakes.max())), max(0.0, float(-stakes.min()))
 
 
 def _of_rare(terms: Floats, most: tuple[float, float], level: float, groups: Codes | None) -> tuple[float, float]:

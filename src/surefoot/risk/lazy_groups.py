@@ -13,6 +13,7 @@ import numpy as np
 from surefoot.errors import InvalidPredictions
 from surefoot.metrics.terms import ROWS, WRONG
 from surefoot.predictions.frames import collected
+from surefoot.risk.cells import FARTHEST, PER_DECADE
 from surefoot.risk.counts import counts_of
 from surefoot.risk.evalues import MIXTURE
 from surefoot.risk.groups import Dependence, freedom_of
@@ -20,6 +21,7 @@ from surefoot.risk.omnibus import NAMES
 from surefoot.risk.rows import CAP
 from surefoot.risk.watching import LEAST_DOUBT
 from surefoot.tallies import Tally
+from surefoot.tallying import DOUBT_BANDS, RELIABILITY_BINS
 
 if TYPE_CHECKING:
     from surefoot.predictions.lazy import FramePredictions
@@ -31,8 +33,11 @@ _BELOWS = tuple(dict.fromkeys(bet.below for bet in MIXTURE if bet.power is None)
 _POWERS = tuple(bet.power for bet in MIXTURE if bet.power is not None)
 
 
-def dependence_of_frame(x: FramePredictions, groups: Any, tally: Tally) -> Dependence:
-    """From a lazy frame and the name of its column of groups; ``tally`` holds the totals of its rows."""
+def dependence_of_frame(x: FramePredictions, groups: Any, tally: Tally, *, of_slice: bool = False) -> Dependence:
+    """From a lazy frame and the name of its column of groups; ``tally`` holds the totals of its rows.
+
+    A slice may be of one group; a whole table may not.
+    """
     import narwhals as nw
 
     frame = x.frame
@@ -40,15 +45,15 @@ def dependence_of_frame(x: FramePredictions, groups: Any, tally: Tally) -> Depen
         raise InvalidPredictions(f"groups is {groups!r}; of a lazy frame, give the name of one of its columns.")
     if x.is_weighted:
         raise InvalidPredictions("groups of weighted rows need the rows themselves: collect the frame first.")
-    by_group = _by_group(nw, frame.with_columns(sf_group=nw.col(groups)), tally)
-    found = collected(by_group)
+    frame = frame.with_columns(sf_group=nw.col(groups), sf_wrong=1.0 - nw.col("sf_correct"))
+    found = collected(_by_group(nw, frame, tally))
     one = {name: found[name].to_list()[0] for name in found.columns}
     if one["sf_null"]:
         raise InvalidPredictions(
             f"column {groups!r} has {one['sf_null']:,.0f} rows without a group; fill or drop them."
         )
     count = int(one["sf_groups"])
-    if count < 2:
+    if count < 2 and not of_slice:
         raise InvalidPredictions(f"all rows are of one group of column {groups!r}; leave out groups=, or name another.")
     effects = {
         side: {name: _effect(one[f"sf_{_place(side, name)}_g"], one[f"sf_{_place(side, name)}_r"]) for name in NAMES}
@@ -62,7 +67,30 @@ def dependence_of_frame(x: FramePredictions, groups: Any, tally: Tally) -> Depen
         log_e[side] = top + math.log(float(np.exp(logs - top).sum()))
     squares, fourth = float(one["sf_squares"]), float(one["sf_fourth"])
     variance = squares * (count - 1) / count / tally[ROWS] ** 2
-    return Dependence(count, effects, log_e, variance, freedom_of(count, squares, fourth))
+    freedom = freedom_of(count, squares, fourth) if squares else float(max(1, count - 1))
+    return Dependence(count, effects, _of_bands(nw, frame), log_e, variance, freedom)
+
+
+def _of_bands(nw: Any, frame: Any) -> dict[str, dict[int, float]]:
+    """The design effect of the number of errors in each band of each figure."""
+    q, c = nw.col("sf_doubt"), nw.col("sf_confidence")
+    decades = q.clip(lower_bound=FARTHEST).log() * (-PER_DECADE * (1 + 1e-12) / math.log(10.0))
+    bands = {
+        "reliability bins": nw.sum_horizontal(*((c > edge).cast(nw.Float64) for edge in RELIABILITY_BINS.edges)),
+        "bins near certainty": decades.floor(),
+        "bands of confidence": nw.sum_horizontal(*((q >= edge).cast(nw.Float64) for edge in DOUBT_BANDS.edges)),
+    }
+    residual = nw.col("sf_wrong") - q
+    frame = frame.with_columns(sf_residual=residual, sf_square=residual**2)
+    found = {}
+    for name, band in bands.items():
+        cells = frame.with_columns(sf_band=band).group_by("sf_group", "sf_band")
+        sums = cells.agg(nw.col("sf_residual").sum(), nw.col("sf_square").sum())
+        sums = sums.with_columns(sf_together=nw.col("sf_residual") ** 2).group_by("sf_band")
+        table = collected(sums.agg(nw.col("sf_together").sum(), nw.col("sf_square").sum()))
+        columns = (table[column].to_list() for column in ("sf_band", "sf_together", "sf_square"))
+        found[name] = {round(code): _effect(own, alone) for code, own, alone in zip(*columns, strict=True)}
+    return found
 
 
 def _effect(of_groups: float, of_rows: float) -> float:
@@ -77,7 +105,6 @@ def _place(side: str, name: str) -> str:
 def _by_group(nw: Any, frame: Any, tally: Tally) -> Any:
     """Everything that is asked, as one row of a lazy frame."""
     q, c = nw.col("sf_doubt"), nw.col("sf_confidence")
-    frame = frame.with_columns(sf_wrong=1.0 - nw.col("sf_correct"))
     random = (q > 0) & (c > 0)
     # what cannot be random adds nothing, and is divided by nothing
     frame = frame.with_columns(

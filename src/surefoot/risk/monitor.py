@@ -41,8 +41,9 @@ class Monitor:
 
     :meth:`expect` tells predictions as they are issued, :meth:`update` labels as they arrive. Rows count in the order
     of issue, and one whose label has not come as if it were no surprise: labels may come in any order and at any time,
-    mistakes first or last, and nothing is lost but time. Rows issued in one call of :meth:`expect`, or with one group
-    in one call, are averaged before they multiply. After ``label_window`` more rows a label is no longer awaited.
+    mistakes first or last. Rows issued in one call of :meth:`expect`, or with one group in one call, are averaged
+    before they multiply. After ``label_window`` more rows a label is no longer awaited, and its row stays counted as no
+    surprise: where a notable share never gets one (``unlabelled``), a small shortfall can no longer be seen.
 
     Rows with ids count once, however often they are fed. Whole-number ids that follow each other cost two numbers a
     gap, other ids their own length for each row; rows without ids cost nothing. Doubts below 1e-9 are bet on as if they
@@ -70,7 +71,7 @@ class Monitor:
         check_share("level", level, "0.05")
         check_whole("label_window", label_window)
         time = mean_time_between_false_alarms
-        if isinstance(time, bool) or not isinstance(time, int | float) or not 1 <= time < math.inf:
+        if isinstance(time, bool) or not isinstance(time, int | float | np.integer) or not 1 <= time < math.inf:
             raise ValueError(f"mean_time_between_false_alarms is {time!r}; it should be a number of rows, at least 1.")
         if alternative not in get_args(Watched):
             raise ValueError(f"alternative is {alternative!r}; it should be one of {', '.join(get_args(Watched))}.")
@@ -118,7 +119,7 @@ class Monitor:
     def drift_rows(self) -> list[int]:
         """The rows, in the order of issue, at which the change detector went off."""
         self._look()
-        return self._drift_rows
+        return list(self._drift_rows)
 
     @property
     def drift_evidence(self) -> dict[int, float]:
@@ -135,7 +136,7 @@ class Monitor:
 
     @property
     def e_value(self) -> float:
-        """The evidence of all rows up to the last whose label has come; of two sides, the mean.
+        """The evidence of all rows up to the last whose label has come or was given up; of two sides, the mean.
 
         It may have been larger before. A row before that whose label is awaited counts as if it were no surprise: with
         all labels the evidence is this much, or more.
@@ -207,10 +208,11 @@ class Monitor:
         columns = list(_claims(claims))
         for i, (name, claim) in enumerate(zip(names, columns, strict=True)):
             before = self._issued.claim(name) or (columns[new[name]] if name in new else None)
-            if before is not None and before != claim:
+            if before is not None and not _is_same(before, claim):
+                told, now = _told(before, claim)
                 raise InvalidPredictions(
-                    f"ids[{i}] is {name!r}, which is expected with confidence {before[0]!r} already; "
-                    f"now it comes with {claim[0]!r}. Each prediction needs an id of its own."
+                    f"ids[{i}] is {name!r}, which is expected with {told} already; now it comes with {now}. Each "
+                    "prediction needs an id of its own."
                 )
             if before is None and name not in self._seen:
                 new[name] = i
@@ -224,7 +226,7 @@ class Monitor:
         self._issued.add(held[:, 0], held[:, 1], AWAITED, sizes)
         for i, row in enumerate(at.tolist()):
             self._issued.places[names[row]] = place + i
-        self._close()
+        self._close(place)
 
     def update(
         self, correct: Any, confidence: Any = None, *, doubt: Any = None, ids: Any = None, groups: Any = None
@@ -278,16 +280,17 @@ class Monitor:
         self.repeated += int((~fresh).sum())
         if names is not None:
             self._seen.add_all(names)
-        self._close()
+        self._close(self._issued.stop)
 
     def _check_claims(self, names: list[Id], rows: Predictions, awaited: Any) -> None:
         """A prediction that was expected keeps the confidence it was issued with."""
         for i, (name, claim) in enumerate(zip(names, _claims(rows), strict=True)):
             before = self._issued.claim(name)
-            if awaited[i] and before is not None and before != claim:
+            if awaited[i] and before is not None and not _is_same(before, claim):
+                told, now = _told(before, claim)
                 raise InvalidPredictions(
-                    f"ids[{i}] is {name!r}, which was issued with confidence {before[0]!r}; its label comes with "
-                    f"{claim[0]!r}. Leave out the confidence, or give the one that was issued."
+                    f"ids[{i}] is {name!r}, which was issued with {told}; its label comes with {now}. Leave out the "
+                    "confidence, or give the one that was issued."
                 )
 
     def _tell(self, rows: Predictions) -> None:
@@ -314,9 +317,9 @@ class Monitor:
         self._follow(self._sides, seen)
         self._issued.start += len(rows)
 
-    def _close(self) -> None:
-        """Give up labels that are too late, and settle what is ready, if it is much."""
-        names = self._issued.give_up(self._issued.stop - self.label_window)
+    def _close(self, before: int) -> None:
+        """Give up labels that are too late, of rows issued before a place, and settle what is ready, if it is much."""
+        names = self._issued.give_up(min(self._issued.stop - self.label_window, before))
         self.unlabelled += len(names)
         self._seen.add_all(names)
         if len(self._issued):
@@ -455,6 +458,17 @@ def _columns(rows: int, confidence: Any) -> tuple[Any, ...]:
 def _column(rows: int, values: Any) -> Any:
     """A number alone is a column of one."""
     return [values] if values is not None and rows == 1 and np.ndim(values) == 0 else values
+
+
+def _is_same(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    """Whether two claims are one, said as a confidence or as a doubt."""
+    return all(math.isclose(x, y, rel_tol=1e-6) for x, y in zip(one, other, strict=True))
+
+
+def _told(one: tuple[float, float], other: tuple[float, float]) -> tuple[str, str]:
+    """Two claims so that they can be told apart."""
+    told = (f"confidence {one[0]!r}", repr(other[0]))
+    return told if one[0] != other[0] else (f"doubt {one[1]!r}", repr(other[1]))
 
 
 def _claims(rows: Predictions) -> Iterator[tuple[float, float]]:

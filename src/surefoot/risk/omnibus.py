@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.binomial import more_than
-from surefoot.risk.cells import Cells, Codes
+from surefoot.risk.cells import Cells
 from surefoot.risk.evalues import MIXTURE, factors
 from surefoot.risk.null import upper_tail
 from surefoot.risk.rows import CAP, SAME, Rows
@@ -135,12 +135,9 @@ def omnibus(
     log_e: float,
     known: Mapping[str, float],
     draws: Draws,
-    effects: Mapping[str, float] | None = None,
+    effects: Effects | None = None,
 ) -> Omnibus:
-    """Test one side in all directions; ``known`` are the p-values of directions that have been computed already.
-
-    ``effects`` are the design effects of the directions, where rows belong together; bands have that of errors.
-    """
+    """Test one side in all directions; ``known`` are the p-values of directions that have been computed already."""
     side = Side(cells, log_e, effects)
     if len(cells.chance) and min(known.values(), default=1.0) > _FAR:
         first = draws.adjusted(side, _FIRST)
@@ -154,6 +151,14 @@ def omnibus(
         drawn = draws.adjusted(side, _ALL)
         adjusted = {name: min(p, drawn[name]) for name, p in adjusted.items()}
     return Omnibus(side, known, adjusted, directions)
+
+
+@dataclass(frozen=True)
+class Effects:
+    """The design effects of rows that belong together: of each direction, and of each band of each figure."""
+
+    directions: Mapping[str, float]
+    bands: Mapping[str, Mapping[int, float]]
 
 
 class Draws:
@@ -221,14 +226,14 @@ def _count_ranks(counts: Floats) -> Floats:
 class Side:
     """What is asked of the groups of samples: against overconfidence, or mirrored."""
 
-    def __init__(self, cells: Cells, log_e: float, effects: Mapping[str, float] | None = None) -> None:
+    def __init__(self, cells: Cells, log_e: float, effects: Effects | None = None) -> None:
         # evidence averaged within groups has another law than that of draws, and stands by itself
         self.cells, self.log_e, self.effects = cells, log_e if effects is None else math.nan, effects
         self.weights = weights_of(cells)
 
     def _toward(self, name: str, seen: Any, mean: Any) -> Any:
         """What was seen, brought nearer to its mean by the design effect."""
-        return seen if self.effects is None else mean + (seen - mean) / math.sqrt(self.effects[name])
+        return seen if self.effects is None else mean + (seen - mean) / math.sqrt(self.effects.directions[name])
 
     @cached_property
     def stands_for(self) -> dict[str, str]:
@@ -258,8 +263,8 @@ class Side:
     def beside(self) -> dict[str, Direction]:
         """What stands beside the directions: the worst band of each figure, and the e-value."""
         found = {}
-        for name, bands in self.cells.bands.items():
-            found[name] = _worst_band(name, *self._by_band(self.cells, bands))
+        for name in self.cells.bands:
+            found[name] = _worst_band(name, *self._by_band(self.cells, name))
         if not math.isnan(self.log_e):
             e_value = math.exp(min(self.log_e, 700.0))
             p = max(math.exp(-max(self.log_e, 0.0)), _LEAST)
@@ -282,15 +287,17 @@ class Side:
         seen = self._toward(name, float((counted * np.abs(weight)).sum()), law.mean)
         return upper_tail(law, min(seen, law.total), nodes=_NODES).p
 
-    def _by_band(self, cells: Cells, bands: Codes) -> tuple[Floats, Floats, Floats]:
+    def _by_band(self, cells: Cells, name: str) -> tuple[Floats, Floats, Floats]:
         """The rows of each band of a figure, the surprises, and those expected."""
-        where = np.unique(bands, return_inverse=True)[1]
+        codes, where = np.unique(cells.bands[name], return_inverse=True)
         rows, fired, expected = (
             np.bincount(where, column).astype(np.float64)
             for column in (cells.rows, cells.fired, cells.rows * cells.chance)
         )
         if self.effects is not None:
-            fired = np.floor(self._toward("errors", fired, expected) + 1e-9)
+            own = self.effects.bands[name]
+            effect = np.sqrt([own.get(code, 1.0) for code in codes.tolist()])
+            fired = np.floor(expected + (fired - expected) / effect + 1e-9)
         return rows, fired, expected
 
     def tables(self, fired: Floats) -> dict[str, Floats]:
@@ -319,7 +326,7 @@ class Side:
             elif name == _EVIDENCE:
                 found[name] = (table[:, 0], 0.0)
             else:
-                table[0] = self._by_band(cells, cells.bands[name])[1]
+                table[0] = self._by_band(cells, name)[1]
                 found[name] = (-_count_ranks(table).min(axis=1), 0.5)
         return found
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count
 from typing import Any
 
@@ -23,6 +25,8 @@ from surefoot.tallies import Floats
 #: Distinct doubts up to which a range is told from each.
 _MOST_TOLD = 400
 _LEAST = 1e-9
+#: Rows up to which it matters which confidences they have, sets of them that are tried, and the least level.
+_FEW, _DIFFERENT, _LEAST_LEVEL = 40, 5, 0.001
 #: How far beyond a plan it is looked at whether the power stays, and how far draws may be off.
 _BEYOND, _NOISE = (1, 1.04, 1.08, 1.15, 1.25, 1.4, 1.6, 1.8, 2), 0.015
 _MOST_ROWS = 10**9
@@ -43,17 +47,17 @@ def required_n(confidences: Any, *, deflation: float, power: float = 0.8, level:
     True
     """
     check_share("power", power, "0.8")
-    check_share("level", level, "0.05")
+    _check_level(level)
     check_share("deflation", deflation, "0.05")
     sample = _doubts(confidences)
     known: dict[int, float] = {}
 
     def of(n: int) -> float:
         if n not in known:
-            known[n] = _power(sample, n, level).of(deflation)
+            known[n] = _power(sample, n, level, deflation)
         return known[n]
 
-    low, high = 1, min(_MOST_ROWS, _guess(sample, deflation, power, level))
+    low, high = 1, min(_MOST_ROWS, _guess(sample.doubt, deflation, power, level))
     wanted = min(power + _NOISE, 1 - _NOISE / 10) if power < 1 - _NOISE else power
     while of(high) < wanted:
         if high >= _MOST_ROWS:
@@ -73,7 +77,7 @@ def required_n(confidences: Any, *, deflation: float, power: float = 0.8, level:
         high = found
 
 
-def power_curve(confidences: Any, *, deflation: float, n: Iterable[int], level: float = 0.05) -> dict[int, float]:
+def power_curve(confidences: Any, *, deflation: float, n: int | Iterable[int], level: float = 0.05) -> dict[int, float]:
     """By number of rows, how likely :func:`assess` finds that accuracy is (1 - deflation) times confidence.
 
     Examples
@@ -82,13 +86,13 @@ def power_curve(confidences: Any, *, deflation: float, n: Iterable[int], level: 
     >>> curve[50] < curve[500] < curve[2000]
     True
     """
-    check_share("level", level, "0.05")
+    _check_level(level)
     check_share("deflation", deflation, "0.05")
-    sizes = list(n)
+    sizes = [n] if isinstance(n, int | np.integer) else list(n)
     for size in sizes:
         check_whole("n", size)
     sample = _doubts(confidences)
-    return {int(size): _power(sample, int(size), level).of(deflation) for size in sizes}
+    return {int(size): _power(sample, int(size), level, deflation) for size in sizes}
 
 
 def minimum_detectable(confidences: Any, *, n: int | None = None, power: float = 0.8, level: float = 0.05) -> float:
@@ -104,23 +108,47 @@ def minimum_detectable(confidences: Any, *, n: int | None = None, power: float =
     True
     """
     check_share("power", power, "0.8")
-    check_share("level", level, "0.05")
+    _check_level(level)
     if n is not None:
         check_whole("n", n)
     sample = _doubts(confidences)
-    planned = _power(sample, len(sample) if n is None else int(n), level)
+    rows = len(sample.doubt) + round(sample.certain) if n is None else int(n)
     low, high = math.log(_LEAST), math.log(1 - 1e-9)
-    if planned.of(math.exp(high)) < power:
+    if _power(sample, rows, level, math.exp(high)) < power:
         return 1.0
     while high - low > 0.01:
         middle = (low + high) / 2
-        low, high = (low, middle) if planned.of(math.exp(middle)) >= power else (middle, high)
+        low, high = (low, middle) if _power(sample, rows, level, math.exp(middle)) >= power else (middle, high)
     return math.exp(high)
 
 
-def _power(sample: Floats, rows: int, level: float) -> Power:
-    alike = _like(sample, rows)
-    return Power(alike.chance, alike.count, level)
+def _check_level(level: float) -> None:
+    check_share("level", level, "0.05")
+    if level < _LEAST_LEVEL:
+        raise ValueError(f"level is {level!r}; plans are drawn, and none is known below {_LEAST_LEVEL}.")
+
+
+def _power(sample: _Sample, rows: int, level: float, deflation: float) -> float:
+    """The chance that an assessment of so many rows finds that deflation."""
+    certain = round(rows * sample.certain / (sample.certain + len(sample.doubt)))
+    # one wrong row that claimed certainty decides
+    unseen = (1 - deflation) ** certain
+    return 1 - unseen * (1 - float(np.mean([each.of(deflation) for each in _powers(sample, rows - certain, level)])))
+
+
+@lru_cache(maxsize=1)
+def _powers(sample: _Sample, rows: int, level: float) -> list[Power]:
+    """Of few rows, several sets of confidences: which are drawn matters."""
+    if rows > _FEW:
+        alike = _like(sample.doubt, rows)
+        return [Power(alike.chance, alike.count, level)]
+    rng = np.random.default_rng(rows)
+    return [Power(*_counted(rng.choice(sample.doubt, rows)), level) for _ in range(_DIFFERENT)]
+
+
+def _counted(doubt: Floats) -> tuple[Floats, Floats]:
+    value, count = np.unique(doubt, return_counts=True)
+    return value, count.astype(np.float64)
 
 
 def detectable(counts: Counts, power: float = 0.8, level: float = 0.05, effect: float = 1.0) -> float:
@@ -162,13 +190,22 @@ def _in_cells(rows: Rows) -> Rows:
     return Rows(chance, otherwise, 1 / chance, count, False)
 
 
-def _doubts(confidences: Any) -> Floats:
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """Doubts between 0 and 1, rising, and how many rows claim certainty."""
+
+    doubt: Floats
+    certain: float
+
+
+def _doubts(confidences: Any) -> _Sample:
     given = Predictions.from_correct(np.ones(np.size(confidences), dtype=bool), confidences)
     doubt = given.doubt_of(slice(None))
+    certain = float((doubt == 0).sum())
     doubt = np.sort(doubt[(doubt > 0) & (doubt < 1)])
     if not len(doubt):
         raise InvalidPredictions("no confidence lies between 0 and 1; there is nothing to plan with.")
-    return doubt
+    return _Sample(doubt, certain)
 
 
 def _like(sample: Floats, rows: int) -> Rows:

@@ -12,8 +12,8 @@ from surefoot.risk.cells import Cells
 from surefoot.risk.omnibus import Draws, Side
 from surefoot.tallies import Floats
 
-#: Draws with and without overconfidence: a power is known to 1 point.
-DRAWS = 2500
+#: Draws with and without overconfidence: a power is known to 1 point. At small levels more are needed, up to so many.
+DRAWS, MOST = 2500, 25_000
 
 
 class Power:
@@ -23,6 +23,7 @@ class Power:
         ones = np.ones(len(doubt))
         n = float(count.sum())
         self.level = level
+        self.draws = min(MOST, max(DRAWS, math.ceil(25 / level)))
         self.cells = Cells(doubt, 1 - doubt, ones, count, np.zeros(len(doubt)), n, True).merged
 
     def of(self, deflation: float) -> float:
@@ -34,7 +35,7 @@ class Power:
         )
         smallest = self._smallest(Draws(deflated, seed=1).more(DRAWS))
         adjusted = 1 + np.searchsorted(self._smallest_by_chance, smallest, side="right")
-        return float((adjusted <= self.level / 2 * (DRAWS + 1)).mean())
+        return float((adjusted <= self.level / 2 * (self.draws + 1)).mean())
 
     @cached_property
     def _calibrated(self) -> dict[str, tuple[Floats, Floats]]:
@@ -43,7 +44,7 @@ class Power:
 
     @cached_property
     def _fired(self) -> Floats:
-        return Draws(self.cells).more(DRAWS)
+        return Draws(self.cells).more(self.draws)
 
     @cached_property
     def _side(self) -> Side:

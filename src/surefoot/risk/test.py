@@ -33,6 +33,7 @@ from surefoot.risk.evalues import log_e
 from surefoot.risk.groups import Dependence, dependence_of, group_codes
 from surefoot.risk.null import upper_tail
 from surefoot.risk.omnibus import Direction, Draws, OfSums, Omnibus, omnibus
+from surefoot.risk.omnibus import Effects as WithinGroups
 from surefoot.risk.result import Alternative, Method, RiskResult
 from surefoot.risk.rows import CAP, SAME, Rows, Tail
 from surefoot.tallies import Floats, Tally
@@ -111,15 +112,15 @@ def risk_test(
     return _Tested(tally, rows, method, rng, draws, dependence).result(alternative)
 
 
-def dependence_within(x: Any, groups: Any, tally: Tally) -> Dependence:
+def dependence_within(x: Any, groups: Any, tally: Tally, *, of_slice: bool = False) -> Dependence:
     """What rows of one group have in common, of rows at hand or of a lazy frame with a column of that name."""
     if isinstance(x, Predictions):
-        return dependence_of(x, group_codes(len(x), groups))
+        return dependence_of(x, group_codes(len(x), groups, x.weight))
     if isinstance(x, Tally):
         raise InvalidPredictions("a tally does not hold which rows belong together; groups= needs the rows.")
     from surefoot.risk.lazy_groups import dependence_of_frame
 
-    return dependence_of_frame(x, groups, tally)
+    return dependence_of_frame(x, groups, tally, of_slice=of_slice)
 
 
 def tally_of(predictions: Held) -> Tally:
@@ -195,7 +196,8 @@ class _Tested:
             known = {"csr": plain.p, "capped": companion.p}
             cells = self._cells(alternative)
             # both sides share their draws, unless rounded rows are left out of one
-            together = omnibus(cells, evidence, known, Draws(cells) if tally.rounded else self._draws, within)
+            effects = None if together_by is None else WithinGroups(together_by.effects[alternative], together_by.bands)
+            together = omnibus(cells, evidence, known, Draws(cells) if tally.rounded else self._draws, effects)
         # neither deflation nor the bound of CSR knows of groups
         unknown = is_weighted or together_by is not None
         deflation = None if unknown else Deflation(every)

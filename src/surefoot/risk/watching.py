@@ -3,7 +3,8 @@ r"""A stream watched after every row, on one side: the e-process, and the change
 The e-process multiplies what the bets of the e-value gain, in the order in which predictions were issued; if the
 confidences are not too high, the chance that it ever reaches 1/a is at most a. The detector of Shiryaev and Roberts
 adds a stake for every row, :math:`R_k \leftarrow (R_k + 1) L_k`, so that it is quick to see a change whenever it
-comes; up to row t its mean is at most t, so the mean time until it reaches A is at least A.
+comes; up to row t its mean is at most t, so the mean time until it reaches A is at least A. Rows that were issued
+together get one stake: the mean time is then at least A such units.
 
 Of rows that were issued together (a batch, a patient) the gains are averaged before they multiply: the mean of fair
 bets is fair, however these depend on each other. And a label that has not come counts as if it were no surprise,
@@ -159,12 +160,10 @@ class Side:
 
     def _restake(self, units: Stretch) -> Floats:
         products = _products(DETECTOR, units)
-        # a stake added before unit s is worth products[t] / products[s - 1] after unit t; one for each of its rows
+        # a stake added before unit s is worth products[t] / products[s - 1] after unit t
         added = np.empty_like(products)
         added[:, :, 0] = 1.0
         np.divide(1.0, products[:, :, :-1], out=added[:, :, 1:])
-        if units.sizes is not None:
-            added.reshape(len(added), -1)[:, : len(units)] *= units.sizes
         np.cumsum(added, axis=2, out=added)
         before = np.empty(products.shape[:2])
         stakes = self.stakes
