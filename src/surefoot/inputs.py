@@ -88,6 +88,9 @@ _BELONG = frozenset(
 )
 
 
+_FEWEST = 10
+
+
 def repeated_identifier(frame: Any, used: Iterable[Any] = ()) -> str:
     """A column of a dataframe that looks like what rows belong to: so named, and with values that come again."""
     opened = open_frame(frame)
@@ -101,7 +104,8 @@ def repeated_identifier(frame: Any, used: Iterable[Any] = ()) -> str:
                 count = int(column.n_unique())
             except Exception:  # lists, objects: each package has its own error for what cannot be compared
                 continue
-            if 2 <= count < len(column):
+            # of a few values each is a slice, not something that rows belong to; but for epochs, which repeat the rows
+            if (2 if "epoch" in words else _FEWEST) <= count < len(column):
                 return name
     return ""
 

@@ -193,3 +193,33 @@ def test_a_certain_mistake_that_weighs_nothing_counts_nothing() -> None:
     assert np.isfinite(found.csr["other"].value)
     assert np.isfinite(found.riskier["other"].pvalue)
     assert np.isfinite(found.values["other"]["log_loss"].high)
+
+
+def test_one_row_tells_nobody_apart() -> None:
+    one, other = (sf.Predictions.from_probabilities([1], [p], labels=[0, 1]) for p in (0.9, 0.99))
+    c = sf.compare({"a": one, "b": other})
+    assert not c.riskier["b"].pvalue <= 0.5
+    for name, interval in c.values["b"].items():
+        if not interval.is_absent and name != "log_loss":
+            assert -1 <= interval.low <= interval.high <= 1
+    assert "riskier" not in str(c)
+
+
+def test_the_better_calibrated_of_two_cautious_models_is_not_called_risky() -> None:
+    rng = np.random.default_rng(3)
+    meek = sf.Predictions.from_correct([True] * 300, rng.uniform(0.7, 0.8, 300))
+    sure = sf.Predictions.from_correct([True] * 300, np.full(300, 0.99))
+    text = str(sf.compare({"meek": meek, "sure": sure}))
+    assert "sure is less cautious than meek" in text
+    assert "riskier" not in text
+
+
+def test_few_mistakes_leave_losses_uncertain() -> None:
+    """With no mistake in 100 rows the sharper model has less log loss, and may yet have more."""
+    one = sf.Predictions.from_correct([True] * 100, np.full(100, 0.9))
+    other = sf.Predictions.from_correct([True] * 100, np.full(100, 0.999))
+    c = sf.compare({"one": one, "other": other})
+    found = c.values["other"]["log_loss"]
+    assert found.low < found.value < 0 < found.high
+    assert "rests on 0 mistakes" in " ".join(str(c).split())
+    assert c.values["other"]["log_oe"].is_absent

@@ -205,3 +205,88 @@ def test_a_group_is_not_parted_between_pieces() -> None:
         found = [batch.table.column("g").to_pylist() for batch in _unparted(pieces, "g")]
         assert [x for part in found for x in part] == values
         assert all(a[-1] != b[0] for a, b in itertools.pairwise(found))
+
+
+# -- what a hostile reading found --------------------------------------------------------------------------------------
+
+
+def test_a_hint_never_fails() -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame({"correct": [True, False] * 50, "confidence": [0.8] * 100, "prompt": [[{"role": "u"}]] * 100})
+    assert sf.assess(frame, correct="correct", confidence="confidence").looks_grouped == ""
+
+
+def test_dependence_in_one_band_is_not_thinned_by_the_others() -> None:
+    """Rows at 0.95 that are wrong together, beside many that are independent: calibrated, and seldom called."""
+    rng, found = np.random.default_rng(8), 0
+    doubt = np.tile(np.append(np.full(100, 0.45), np.full(10, 0.05)), 100)
+    groups = np.repeat(np.arange(100), 110)
+    sure = doubt < 0.1
+    for _ in range(40):
+        wrong = rng.random(11_000) < doubt
+        wrong[sure] = np.repeat(rng.random(100) < 0.05, 10)
+        found += risk_test(Predictions.from_correct(~wrong, doubt=doubt), groups=groups).pvalue_omnibus <= 0.025
+    assert found <= 4  # one expected; by the design effect of all errors it was eight
+
+
+def test_the_variance_of_weighted_groups_is_the_jackknife_s() -> None:
+    rng = np.random.default_rng(9)
+    correct, groups = rng.random(100) < 0.7, np.repeat(np.arange(10), 10)
+    weight = np.where(groups == 0, 5.0, 1.0) * rng.uniform(0.5, 1.5, 100)
+
+    def accuracy(kept: np.ndarray) -> float:
+        return float((weight * correct)[kept].sum() / weight[kept].sum())
+
+    left = np.array([accuracy(groups != g) for g in range(10)])
+    whole = accuracy(groups >= 0)
+    by_hand = math.sqrt(9 / 10 * ((left - whole) ** 2).sum())
+    p = Predictions.from_correct(correct, np.full(100, 0.8), sample_weight=weight)
+    with pytest.warns(sf.FewMistakesWarning):
+        assert sf.intervals(p, groups=groups)["accuracy"].standard_error == pytest.approx(by_hand, rel=1e-9)
+
+
+def test_rows_without_weight_change_no_interval() -> None:
+    rng = np.random.default_rng(10)
+    y, p, groups = rng.integers(0, 2, 120), rng.random(120), np.repeat(np.arange(20), 6)
+    plain = Predictions.from_probabilities(y, p, sample_weight=np.ones(120))
+    padded = Predictions.from_probabilities(
+        np.append(y, np.ones(50, dtype=int)),
+        np.append(p, rng.random(50)),
+        sample_weight=np.append(np.ones(120), np.zeros(50)),
+    )
+    for one, other in (
+        (sf.intervals(plain), sf.intervals(padded)),
+        (sf.intervals(plain, groups=groups), sf.intervals(padded, groups=np.append(groups, np.arange(50) + 100))),
+    ):
+        for name, interval in one.items():
+            assert other[name].low == pytest.approx(interval.low, rel=1e-9), name
+            assert other[name].high == pytest.approx(interval.high, rel=1e-9), name
+
+
+def test_lazy_slices_by_label_and_of_one_group() -> None:
+    p, groups = rows(11)
+    truth = np.arange(200) % 2
+    frame = as_frame(p, groups).with_columns(
+        truth=pl.Series(truth),
+        predicted=pl.Series(np.where(p.correct, truth, 1 - truth)),
+        part=pl.Series(np.where(groups == 0, "one", "rest")),
+    )
+    named = {"truth": "truth", "predicted": "predicted", "doubt": "doubt", "groups": "patient"}
+    for by in ("predicted", "part"):
+        lazy, held = (sf.assess(x, **named, by=by) for x in (frame.lazy(), frame))
+        assert [one.value for one in lazy.slices] == [one.value for one in held.slices]
+        for one, other in zip(lazy.slices, held.slices, strict=True):
+            assert one.risk.groups == other.risk.groups
+            assert one.risk.pvalue_omnibus == pytest.approx(other.risk.pvalue_omnibus, rel=1e-6)
+
+
+def test_models_that_disagree_on_groups_are_not_compared() -> None:
+    p, groups = rows(12)
+    with pytest.raises(InvalidPredictions, match="groups= needs predictions"):
+        sf.compare({"a": sf.assess(p), "b": p}, groups=groups)
+    with pytest.raises(InvalidPredictions, match="disagree on which rows belong together"):
+        sf.compare({"a": sf.assess(p, groups=groups), "b": sf.assess(p, groups=groups[::-1] // 2)})
+    # the same groups by other names are the same
+    names = np.array([f"patient {g}" for g in groups])
+    assert sf.compare({"a": sf.assess(p, groups=groups), "b": sf.assess(p, groups=names)}).is_paired

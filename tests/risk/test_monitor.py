@@ -414,3 +414,35 @@ def test_a_kill_at_any_instant_loses_no_acknowledged_row_and_counts_none_twice(t
     straight.update(correct[: kept.rows], confidence[: kept.rows])
     kept.update(correct[: kept.rows], confidence[: kept.rows], ids=np.arange(kept.rows))
     same(kept, straight)
+
+
+# -- what a hostile reading found --------------------------------------------------------------------------------------
+
+
+def test_batches_without_a_mistake_are_no_drift() -> None:
+    m = Monitor(alternative="overconfident")
+    for k in range(20):
+        ids = np.arange(2000) + 2000 * k
+        m.expect(ids, np.full(2000, 0.99))
+        m.update(np.ones(2000, dtype=bool), ids=ids)
+    assert m.rows == 40_000
+    assert not m.drift
+    assert m.evidence < 100
+
+
+def test_a_claim_is_the_same_as_confidence_and_as_doubt() -> None:
+    m = Monitor()
+    m.expect(["a", "b"], [0.9, 0.8])
+    m.update([True], doubt=[0.1], ids=["a"])
+    assert (m.rows, m.pending) == (1, 1)
+    m.expect("c", doubt=1e-20)
+    with pytest.raises(InvalidPredictions, match=r"issued with doubt 1e-20; its label comes with 1e-19"):
+        m.update([True], doubt=[1e-19], ids=["c"])
+
+
+def test_a_batch_larger_than_the_window_is_awaited() -> None:
+    m = Monitor(label_window=100)
+    m.expect(np.arange(150), np.full(150, 0.9))
+    assert (m.pending, m.unlabelled) == (150, 0)
+    m.update(np.ones(150, dtype=bool), ids=np.arange(150))
+    assert (m.rows, m.unlabelled) == (150, 0)

@@ -13,6 +13,7 @@ from surefoot.report.numbers import cut, percent, points, pvalue, signed_percent
 from surefoot.report.tables import Body, Row, Table, cell, heads
 from surefoot.report.terminal import Paper, area
 from surefoot.report.wording import deciding_side
+from surefoot.risk.differences import LEAST
 
 if TYPE_CHECKING:
     from surefoot.assessment import Assessment
@@ -194,7 +195,7 @@ def notes(c: Comparison) -> list[str]:
 
 
 def _shown_p(c: Comparison, found: Riskier) -> str:
-    told = pvalue(found.pvalue_adjusted)
+    told = "< 1e-12" if found.pvalue <= LEAST else pvalue(found.pvalue_adjusted)
     return f"p {told}" if len(c.riskier) == 1 else f"p {told}, adjusted"
 
 

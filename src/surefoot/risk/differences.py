@@ -23,8 +23,9 @@ from surefoot.risk.intervals import (
 from surefoot.roots import root
 from surefoot.tallies import Floats
 
-#: The logarithms of the p-values between which one is looked for.
-_LEAST, _MOST = math.log(1e-12), math.log1p(-1e-9)
+#: No p-value is told below this; and the logarithms of those between which one is looked for.
+LEAST = 1e-12
+_LEAST, _MOST = math.log(LEAST), math.log1p(-1e-9)
 _NEVER_WRONG = "without any errors O/E is 0, and its logarithm not finite"
 
 
@@ -100,7 +101,7 @@ def _level_without_zero(of: Callable[[float], Interval]) -> float:
         return math.nan
     if beyond(_MOST) >= 0:
         return 1.0
-    return math.exp(root(beyond, _LEAST, _MOST, xtol=1e-6)) if beyond(_LEAST) > 0 else math.exp(_LEAST)
+    return math.exp(root(beyond, _LEAST, _MOST, xtol=1e-6)) if beyond(_LEAST) > 0 else LEAST
 
 
 def _values(p: Predictions, with_ranking: bool) -> dict[str, Estimate]:
