@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from surefoot.risk.cells import Cells
-from surefoot.risk.counts import Counts
+from surefoot.risk.counts import MOST, Counts
 from surefoot.risk.evalues import spread
 from surefoot.risk.null import upper_tail
 from surefoot.risk.rows import Rows
@@ -62,9 +62,11 @@ class Deflation:
     def _low(self) -> float:
         if not self.best or self._tail(0.0, above=True) >= _TAIL:
             return 0.0
-        outside = self.best
+        inside = outside = self.best
         while self._tail(outside, above=True) >= _TAIL:
             inside, outside = outside, outside / 2
+            if outside < 10 / MOST:
+                return 0.0
         return self._between(inside, outside, above=True) if outside < self.best else self.best
 
     def _high(self) -> float:
@@ -89,7 +91,9 @@ class Deflation:
     def _tail(self, shortfall: float, *, above: bool) -> float:
         """The chance of a CSR of the deflated confidences at least as large as that seen, or at most."""
         cells = self._cells
-        chance, otherwise = cells.chance + shortfall * cells.otherwise, (1 - shortfall) * cells.otherwise
+        # 1 / chance stays finite
+        chance = np.maximum(cells.chance + shortfall * cells.otherwise, 1 / MOST)
+        otherwise = (1 - shortfall) * cells.otherwise
         fired, rows, seen = cells.fired, cells.rows, cells.fired / chance
         if self._sure and shortfall:
             # those that claimed certainty are wrong as often as accuracy falls short of it
