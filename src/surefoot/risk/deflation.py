@@ -97,8 +97,9 @@ class Deflation:
         fired, rows, seen = cells.fired, cells.rows, cells.fired / chance
         if self._sure and shortfall:
             # those that claimed certainty are wrong as often as accuracy falls short of it
-            chance, otherwise = np.append(chance, shortfall), np.append(otherwise, 1 - shortfall)
-            rows, seen = np.append(rows, self._sure), np.append(fired / chance[:-1], self._sure_wrong / shortfall)
+            own = max(shortfall, 1 / MOST)
+            rows, seen = np.append(rows, self._sure), np.append(fired / chance, self._sure_wrong / own)
+            chance, otherwise = np.append(chance, own), np.append(otherwise, 1 - shortfall)
         elif self._sure_wrong:
             return 0.0 if above else 1.0
         law = Rows(chance, otherwise, 1 / chance, rows, cells.is_exact)
