@@ -295,10 +295,10 @@ def test_real_networks(real_predictions) -> None:
     pd = pytest.importorskip("pandas")
     vgg = pd.read_parquet(real_predictions / "verified_calibration_cifar10_vgg16.parquet")
     r = risk_test(Predictions.from_frame(vgg, truth="label", probabilities="probs"))
-    # the figures of design/terminal.txt
+    # the figures of design/terminal.txt; its limits of deflation were those of the likelihood, 1.8% and 2.5%
     assert (round(r.csr, 1), f"{r.pvalue:.1e}", round(r.csr_lower, 2)) == (13.4, "3.8e-05", 7.98)
     assert r.pvalue_capped < 1e-88
-    assert [f"{x:.1%}" for x in (r.deflation, *r.deflation_interval)] == ["2.1%", "1.8%", "2.5%"]
+    assert [f"{x:.1%}" for x in (r.deflation, *r.deflation_interval)] == ["2.1%", "1.7%", "2.5%"]
     assert round(r.log_e / math.log(10)) == 224
     lenet = pd.read_parquet(real_predictions / "netcal_lenet_5_cifar_10.parquet")
     r = risk_test(Predictions.from_frame(lenet, truth="label", probabilities="probs"))
