@@ -8,7 +8,6 @@ import argparse
 import math
 import os
 import platform
-import warnings
 from concurrent.futures import ProcessPoolExecutor
 from datetime import date
 from functools import partial
@@ -18,7 +17,8 @@ import numpy as np
 from scipy.stats import norm
 
 import surefoot as sf
-from benchmarks.evidence_report import evidence_part
+from benchmarks.evidence import drawn
+from benchmarks.evidence_report import evidence_part, measured, table
 from surefoot.risk.effects import effects_of
 from surefoot.risk.evalues import MIXTURE, factors
 from surefoot.risk.null import upper_tail
@@ -90,11 +90,6 @@ DELAYS = {
     "1-sqrt(1-c)": [61, 42, 38, 40, 66],
     "tail c>.99: err 5%": [1435, 139, 594, None, 27],
 }
-
-
-def drawn(profile: str, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Doubts strictly between 0 and 1."""
-    return np.clip(PROFILES[profile].draw(size, rng)[1], 1e-12, 1 - 1e-12)
 
 
 def sums(doubt: np.ndarray, rate: np.ndarray, weights: list[np.ndarray], draws: int, rng) -> np.ndarray:
@@ -291,38 +286,8 @@ def delay(cell: tuple[str, str], streams: int) -> tuple[float, float]:
     return found[0], found[1]
 
 
-def coverage(cell: tuple[str, int], samples: int) -> dict[str, float]:
-    profile, size = cell
-    rng = np.random.default_rng([24, list(PROFILES).index(profile), size])
-
-    def sample(rows: int) -> sf.Predictions:
-        c, q = PROFILES[profile].draw(rows, rng)
-        predicted = rng.random(rows) < 0.5
-        truth = np.where(rng.random(rows) >= q, predicted, ~predicted)
-        second = np.where(predicted, np.maximum(c, q), np.minimum(c, q))
-        return sf.Predictions.from_probabilities(truth.astype(int), second, y_pred=predicted.astype(int))
-
-    names = ("accuracy", "cw_accuracy", "auc", "cw_auc")
-    big = sample(400_000)
-    targets = {name: sf.metrics.ALL[name](big) for name in names}
-    targets |= {f"cw_{name} - {name}": targets[f"cw_{name}"] - targets[name] for name in ("accuracy", "auc")}
-    hits = dict.fromkeys(targets, 0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for _ in range(samples):
-            found = sf.intervals(sample(size))
-            for name, target in targets.items():
-                hits[name] += found[name].low <= target <= found[name].high
-    return {name: count / samples for name, count in hits.items()}
-
-
 def title(profile: str) -> str:
     return PROFILES[profile].title
-
-
-def table(head: list[str], rows: list[list[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def main() -> None:
@@ -350,10 +315,6 @@ def main() -> None:
         print(text)
     else:
         path.write_text(text, encoding="utf-8")
-
-
-def measured(pool, job, cells: list) -> dict:
-    return dict(zip(cells, pool.map(job, cells), strict=True))
 
 
 def verdict_part(pool, sets: int) -> str:
@@ -387,9 +348,7 @@ def other_parts(pool, draws: int, streams: int) -> str:
         if figure
     ]
     delays = measured(pool, partial(delay, streams=streams), delay_cells)
-    interval_cells = [(profile, size) for profile in (*SIX, "bimodal") for size in (100, 1000)]
-    covered = measured(pool, partial(coverage, samples=draws // 20), interval_cells)
-    return report(alarm_cells, draws, powers, calibrated, streams, stops, delays, covered)
+    return report(alarm_cells, draws, powers, calibrated, streams, stops, delays)
 
 
 def verdict_report(sets, called, overs, middles, sizes) -> str:
@@ -436,7 +395,7 @@ Near-certain rows (two in five, doubt 1e-7 to 0.1) that are calibrated, beside o
 """
 
 
-def report(alarm_cells, draws, powers, calibrated, streams, stops, delays, covered) -> str:
+def report(alarm_cells, draws, powers, calibrated, streams, stops, delays) -> str:
     def errors(level: float) -> float:
         return math.sqrt(level * (1 - level) / draws)
 
@@ -473,7 +432,6 @@ def report(alarm_cells, draws, powers, calibrated, streams, stops, delays, cover
         + [one / DELAYS[t][SIX.index(p)] for (t, p), (one, _) in delays.items()]
     )
     all_streams = float(np.mean([share for share, _, _ in calibrated.values()]))
-    names = list(next(iter(covered.values())))
     return f"""# Validity and power
 
 Written by `python -m benchmarks.validity` on {date.today().isoformat()} ({platform.machine()}, {os.cpu_count()} processors). Everything is seeded.
@@ -507,12 +465,6 @@ Median rows until `drift` after a change at row 1,000, mean time between false a
 {table(["change", "profile", "one side", "both sides", "prototype, one side"], delay_rows)}
 
 The largest ratio to the prototypes' rows, one side: {slower:.2f}.
-
-## Intervals
-
-Share of 95% intervals that hold the value, {draws // 20:,} samples a row:
-
-{table(["profile", "rows", *names], [[title(p), f"{n:,}", *(f"{v:.1%}" for v in cell.values())] for (p, n), cell in covered.items()])}
 """
 
 

@@ -151,15 +151,14 @@ def test_one_model_is_no_comparison() -> None:
 
 
 def test_two_calibrated_models_of_different_sharpness_are_not_told_off() -> None:
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        q = np.where(np.arange(1000) % 2, 0.2, 0.0005)
+    rng, told = np.random.default_rng(0), 0
+    for _ in range(40):
+        q = np.where(rng.random(1000) < 0.5, 0.2, 0.0005)
         correct = rng.random(1000) >= q
-        base = sf.Predictions.from_correct(correct, doubt=np.full(1000, q.mean()))
+        base = sf.Predictions.from_correct(correct, doubt=np.full(1000, 0.10025))
         sharp = sf.Predictions.from_correct(correct, doubt=q)
-        c = sf.compare({"base": base, "sharp": sharp})
-        if c.riskier["sharp"].pvalue > 0.05:
-            assert "No evidence that either overstates its confidence more" in str(c)
+        told += sf.compare({"base": base, "sharp": sharp}).riskier["sharp"].pvalue <= 0.05
+    assert told <= 6  # two expected; seven come once in two hundred
 
 
 def test_the_difference_of_csr_is_that_of_what_is_shown() -> None:

@@ -149,7 +149,6 @@ def test_an_assessment_says_what_rows_belong_to() -> None:
     assert "rows belong to 40 groups (patient)" in str(a).replace("\n        ", " ")
     assert all(one.risk.groups == 40 for one in a.slices)
     assert json.loads(a.to_json())["groups"] == "patient"
-    a.to_html  # noqa: B018
     # what the intervals of bins allow for is what rows allow for
     alone = sf.assess(frame, **named)
     assert a.risk.design_effect > 1.5

@@ -161,6 +161,8 @@ def test_a_plan_counts_on_rows_that_claim_certainty() -> None:
     assert 1 - 0.9 ** (n / 2) >= 0.7
     assert n <= 36
     assert n < sf.required_n([0.8], deflation=0.1) / 4
+    # nearly all of them certain: 1 - 0.7 ** n
+    assert sf.required_n([1.0] * 99 + [0.8], deflation=0.3) in (5, 6)
 
 
 def test_more_is_needed_to_see_less() -> None:

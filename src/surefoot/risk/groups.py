@@ -25,7 +25,7 @@ from surefoot.predictions.columns import check_lengths
 from surefoot.predictions.labels import as_labels
 from surefoot.risk.cells import Cells, Codes, bands_of
 from surefoot.risk.evalues import MIXTURE
-from surefoot.risk.omnibus import weights_of
+from surefoot.risk.omnibus import DesignEffects, weights_of
 from surefoot.risk.watching import Stretch
 from surefoot.tallies import Floats
 
@@ -52,12 +52,22 @@ class Dependence:
         """The design effect of the number of errors."""
         return self.effects["overconfident"]["errors"]
 
+    def of_side(self, alternative: str) -> DesignEffects:
+        """The design effects of all that is looked at on one side."""
+        return DesignEffects(self.effects[alternative], self.bands)
 
-def group_codes(rows: int, groups: Any, weight: Floats | None = None) -> Codes:
-    """What belongs together, as numbers from 0; rows of no weight do not count."""
+
+def codes_of(rows: int, groups: Any) -> Codes:
+    """What belongs together, as numbers from 0."""
     values = as_labels("groups", groups)
     check_lengths(rows=rows, groups=values)
     codes: Codes = np.unique(values, return_inverse=True)[1].astype(np.int64)
+    return codes
+
+
+def group_codes(rows: int, groups: Any, weight: Floats | None = None) -> Codes:
+    """The same, refused if there is only one group among the rows that count."""
+    codes = codes_of(rows, groups)
     if rows and len(np.unique(codes if weight is None else codes[weight > 0])) < 2:
         raise InvalidPredictions(
             "all rows are of one group: what varies between groups cannot be known. Leave out groups=, or name a "

@@ -15,9 +15,8 @@ from surefoot.arguments import check_share, check_whole
 from surefoot.engines.threads import in_parallel
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions import Predictions
-from surefoot.predictions.columns import check_lengths
-from surefoot.predictions.labels import as_labels
 from surefoot.risk.cells import Codes
+from surefoot.risk.groups import codes_of
 from surefoot.risk.issued import AWAITED, RIGHT, WRONG, Issued, both
 from surefoot.risk.seen import Id, Seen
 from surefoot.risk.watching import Side, Stretch
@@ -203,7 +202,11 @@ class Monitor:
         claims = Predictions.from_correct(
             np.ones(len(names), dtype=bool), *_columns(len(names), confidence), doubt=_column(len(names), doubt)
         )
-        units = np.zeros(len(names), dtype=np.int64) if groups is None else _units(len(names), groups)
+        units = (
+            np.zeros(len(names), dtype=np.int64)
+            if groups is None
+            else codes_of(len(names), _column(len(names), groups))
+        )
         new: dict[Id, int] = {}
         columns = list(_claims(claims))
         for i, (name, claim) in enumerate(zip(names, columns, strict=True)):
@@ -249,7 +252,7 @@ class Monitor:
             raise InvalidPredictions(
                 "groups are told when predictions are issued: expect(ids, confidence, groups=...)."
             )
-        units = None if groups is None else _units(len(correct), groups)
+        units = None if groups is None else codes_of(len(correct), _column(len(correct), groups))
         fresh = np.ones(len(correct), dtype=bool) if names is None else self._seen.lacks(names)
         awaited = np.zeros(len(correct), dtype=bool)
         if names is not None and self._issued.places:
@@ -416,14 +419,6 @@ def _each(sides: dict[str, Side], piece: dict[str, Stretch], way: Callable[[Side
     """Take all sides through some units."""
     jobs = [partial(way, side, piece[name]) for name, side in sides.items()]
     return in_parallel(jobs) if len(next(iter(piece.values()))) > _ALONE else [job() for job in jobs]
-
-
-def _units(rows: int, groups: Any) -> Codes:
-    """What belongs together, as numbers."""
-    values = as_labels("groups", [groups] if np.ndim(groups) == 0 else groups)
-    check_lengths(rows=rows, groups=values)
-    codes: Codes = np.unique(values, return_inverse=True)[1].astype(np.int64)
-    return codes
 
 
 def _by_first(units: Codes) -> Codes:

@@ -94,7 +94,7 @@ class Omnibus:
 
     def __init__(
         self,
-        side: Side,
+        side: TestedSide,
         known: Mapping[str, float],
         adjusted: dict[str, float],
         exact: dict[str, Direction] | None = None,
@@ -135,10 +135,10 @@ def omnibus(
     log_e: float,
     known: Mapping[str, float],
     draws: Draws,
-    effects: Effects | None = None,
+    effects: DesignEffects | None = None,
 ) -> Omnibus:
     """Test one side in all directions; ``known`` are the p-values of directions that have been computed already."""
-    side = Side(cells, log_e, effects)
+    side = TestedSide(cells, log_e, effects)
     if len(cells.chance) and min(known.values(), default=1.0) > _FAR:
         first = draws.adjusted(side, _FIRST)
         if min(first.values()) > _SETTLED:
@@ -154,7 +154,7 @@ def omnibus(
 
 
 @dataclass(frozen=True)
-class Effects:
+class DesignEffects:
     """The design effects of rows that belong together: of each direction, and of each band of each figure."""
 
     directions: Mapping[str, float]
@@ -170,7 +170,7 @@ class Draws:
         # the data stand among the draws as one of them, which makes p-values valid for any number of draws
         self._drawn = self.cells.fired[None, :]
 
-    def adjusted(self, side: Side, count: int) -> dict[str, float]:
+    def adjusted(self, side: TestedSide, count: int) -> dict[str, float]:
         """The p-value of each direction, adjusted for all: how often the smallest p-value of a draw is as small."""
         missing = count + 1 - len(self._drawn)
         if missing > 0:
@@ -223,10 +223,10 @@ def _count_ranks(counts: Floats) -> Floats:
     return ranks
 
 
-class Side:
+class TestedSide:
     """What is asked of the groups of samples: against overconfidence, or mirrored."""
 
-    def __init__(self, cells: Cells, log_e: float, effects: Effects | None = None) -> None:
+    def __init__(self, cells: Cells, log_e: float, effects: DesignEffects | None = None) -> None:
         # evidence averaged within groups has another law than that of draws, and stands by itself
         self.cells, self.log_e, self.effects = cells, log_e if effects is None else math.nan, effects
         self.weights = weights_of(cells)

@@ -21,15 +21,14 @@ from surefoot.risk.power import Power, stays_above
 from surefoot.risk.rows import CAP, Rows
 from surefoot.tallies import Floats
 
-#: No plan looks for less deflation than this, or needs more rows.
 #: Distinct doubts up to which a range is told from each.
 _MOST_TOLD = 400
-_LEAST = 1e-9
 #: Rows up to which it matters which confidences they have, sets of them that are tried, and the least level.
 _FEW, _DIFFERENT, _LEAST_LEVEL = 40, 5, 0.001
 #: How far beyond a plan it is looked at whether the power stays, and how far draws may be off.
 _BEYOND, _NOISE = (1, 1.04, 1.08, 1.15, 1.25, 1.4, 1.6, 1.8, 2), 0.015
-_MOST_ROWS = 10**9
+#: No plan looks for less deflation than this, or needs more rows.
+_LEAST, _MOST_ROWS = 1e-9, 10**9
 #: Confidences from which a plan for more rows is drawn: more are thinned evenly.
 _MOST_CONFIDENCES = 20_000
 
@@ -58,7 +57,8 @@ def required_n(confidences: Any, *, deflation: float, power: float = 0.8, level:
         return known[n]
 
     low, high = 1, min(_MOST_ROWS, _guess(sample.doubt, deflation, power, level))
-    wanted = min(power + _NOISE, 1 - _NOISE / 10) if power < 1 - _NOISE else power
+    # a little on the safe side of what draws may be off
+    wanted = min(power + _NOISE, (1 + power) / 2)
     while of(high) < wanted:
         if high >= _MOST_ROWS:
             raise ValueError(f"a deflation of {deflation:g} would need more than {_MOST_ROWS:,} rows to be seen.")
@@ -133,6 +133,8 @@ def _power(sample: _Sample, rows: int, level: float, deflation: float) -> float:
     certain = round(rows * sample.certain / (sample.certain + len(sample.doubt)))
     # one wrong row that claimed certainty decides
     unseen = (1 - deflation) ** certain
+    if certain == rows:
+        return 1 - unseen
     return 1 - unseen * (1 - float(np.mean([each.of(deflation) for each in _powers(sample, rows - certain, level)])))
 
 

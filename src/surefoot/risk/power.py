@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from surefoot.risk.cells import Cells
-from surefoot.risk.omnibus import Draws, Side
+from surefoot.risk.omnibus import Draws, TestedSide
 from surefoot.tallies import Floats
 
 #: Draws with and without overconfidence: a power is known to 1 point. At small levels more are needed, up to so many.
@@ -47,8 +47,8 @@ class Power:
         return Draws(self.cells).more(self.draws)
 
     @cached_property
-    def _side(self) -> Side:
-        return Side(self.cells, 0.0)
+    def _side(self) -> TestedSide:
+        return TestedSide(self.cells, 0.0)
 
     @cached_property
     def _smallest_by_chance(self) -> Floats:

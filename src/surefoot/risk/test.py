@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
@@ -32,8 +31,7 @@ from surefoot.risk.effects import Effects, effects_of, equal_weights, spread_of_
 from surefoot.risk.evalues import log_e
 from surefoot.risk.groups import Dependence, dependence_of, group_codes
 from surefoot.risk.null import upper_tail
-from surefoot.risk.omnibus import Direction, Draws, OfSums, Omnibus, omnibus
-from surefoot.risk.omnibus import Effects as WithinGroups
+from surefoot.risk.omnibus import DesignEffects, Direction, Draws, OfSums, Omnibus, omnibus
 from surefoot.risk.result import Alternative, Method, RiskResult
 from surefoot.risk.rows import CAP, SAME, Rows, Tail
 from surefoot.tallies import Floats, Tally
@@ -179,13 +177,12 @@ class _Tested:
         counts = every.doubtful()
         surprised = every.certain()[1] > 0
         law = _law(tally, self.predictions, counts, alternative)
-        together_by, within = self.dependence, None
-        if together_by is not None:
-            within = together_by.effects[alternative]
+        groups = self.dependence
+        within = None if groups is None else groups.of_side(alternative)
         plain, companion = self._tails(law, surprised, within)
         evidence = math.nan if is_weighted else math.inf if surprised else log_e(counts)
-        if together_by is not None and math.isfinite(evidence):
-            evidence = together_by.log_e[alternative]
+        if groups is not None and math.isfinite(evidence):
+            evidence = groups.log_e[alternative]
         if self.is_known_by_sums:
             # all that totals of weighted rows can say: z, of which the capped companion is not known
             z = float(CSR_Z.evaluate(tally).value)
@@ -196,10 +193,9 @@ class _Tested:
             known = {"csr": plain.p, "capped": companion.p}
             cells = self._cells(alternative)
             # both sides share their draws, unless rounded rows are left out of one
-            effects = None if together_by is None else WithinGroups(together_by.effects[alternative], together_by.bands)
-            together = omnibus(cells, evidence, known, Draws(cells) if tally.rounded else self._draws, effects)
+            together = omnibus(cells, evidence, known, Draws(cells) if tally.rounded else self._draws, within)
         # neither deflation nor the bound of CSR knows of groups
-        unknown = is_weighted or together_by is not None
+        unknown = is_weighted or groups is not None
         deflation = None if unknown else Deflation(every)
         skewness, share = _moments(law.rows)
         statistic = math.inf if surprised else law.seen / law.weight if law.weight else math.nan
@@ -232,8 +228,8 @@ class _Tested:
             heaviest_share=share,
             method=self.method,
             alternative=alternative,
-            groups=None if together_by is None else together_by.groups,
-            design_effect=1.0 if together_by is None else together_by.of_errors(),
+            groups=None if groups is None else groups.groups,
+            design_effect=1.0 if groups is None else groups.of_errors(),
             _omnibus=together,
             _deflation=deflation,
         )
@@ -244,13 +240,14 @@ class _Tested:
             return self.counts
         return self.counts.without_rounded(self.tally.rounded).mirrored()
 
-    def _tails(self, law: _Law, surprised: bool, within: Mapping[str, float] | None) -> tuple[Tail, Tail]:
+    def _tails(self, law: _Law, surprised: bool, within: DesignEffects | None) -> tuple[Tail, Tail]:
         """The tail of the statistic and of its capped companion."""
         capped = law.capped(CAP)
         if surprised:
             return Tail(0.0, 0.0), Tail(0.0, 0.0)
         if within is not None:
-            law, capped = law.toward_mean(within["csr"]), capped.toward_mean(within["capped"])
+            own = within.directions
+            law, capped = law.toward_mean(own["csr"]), capped.toward_mean(own["capped"])
         if self.method == "monte_carlo":
             assert self.rng is not None
             return _drawn(law, capped, self.rng, self.draws)
