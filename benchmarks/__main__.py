@@ -17,7 +17,7 @@ import numpy as np
 import surefoot as sf
 from benchmarks.files import files
 from benchmarks.rows import Row, best
-from surefoot.engines.threads import in_parallel, workers
+from surefoot.engines.parallel import in_parallel, workers
 
 SIX = ["csr", "csr_sigma", "cw_accuracy", "gain", "brier", "accuracy"]
 RESULTS = Path(__file__).parent / "RESULTS.md"

@@ -11,18 +11,18 @@ from scipy.optimize import least_squares
 from scipy.special import expit, ndtr, ndtri
 
 import surefoot as sf
-from surefoot.bins import bands, reliability
-from surefoot.calibrators.choosing import NAMED, recommended
-from surefoot.engines.arrays import tally_arrays
-from surefoot.risk.counts import counts_of
+from surefoot.assessment.calibrate import NAMED, recommended
+from surefoot.assessment.slices import holm
+from surefoot.assessment.verdict import judge
+from surefoot.engines.numpy import tally_arrays
+from surefoot.figures.reliability import bands, reliability
+from surefoot.metrics.tallying import ALWAYS, BANDS, DIAGRAM
 from surefoot.risk.differences import riskier
 from surefoot.risk.effects import effects_of
 from surefoot.risk.groups import dependence_of
+from surefoot.risk.law.counts import counts_of
 from surefoot.risk.test import TERMS, both_sides, tally_of
-from surefoot.slices import holm
 from surefoot.synthetic import PROFILES
-from surefoot.tallying import ALWAYS, BANDS, DIAGRAM
-from surefoot.verdict import judge
 
 NAMES = list(PROFILES)
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from pyarrow import csv
 
 from benchmarks.rows import Row, best
-from surefoot.assessment import ALWAYS_TOLD, assess
+from surefoot.assessment.assess import ALWAYS_TOLD, assess
 from surefoot.files.reading import read
 
 

@@ -20,7 +20,7 @@ import numpy as np
 import surefoot as sf
 from surefoot.engines.anywhere import tally_terms
 from surefoot.metrics import ALL
-from surefoot.tallying import ALWAYS
+from surefoot.metrics.tallying import ALWAYS
 
 ROWS = 50_000_000
 

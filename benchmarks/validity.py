@@ -21,8 +21,8 @@ from benchmarks.evidence import drawn
 from benchmarks.evidence_report import evidence_part, measured, table
 from surefoot.risk.effects import effects_of
 from surefoot.risk.evalues import MIXTURE, factors
-from surefoot.risk.null import upper_tail
-from surefoot.risk.rows import Rows
+from surefoot.risk.law.bernoulli_sum import BernoulliSum
+from surefoot.risk.law.null import upper_tail
 from surefoot.risk.test import both_sides, tally_of
 from surefoot.synthetic import PROFILES
 
@@ -104,7 +104,7 @@ def sums(doubt: np.ndarray, rate: np.ndarray, weights: list[np.ndarray], draws: 
     return found
 
 
-def critical(rows: Rows, level: float) -> float:
+def critical(rows: BernoulliSum, level: float) -> float:
     """The least sum with a p-value of ``level`` or less, from below."""
     low, high = 0.0, rows.total * (1 + 1e-9)
     if upper_tail(rows, high / (1 + 1e-9)).p > level:
@@ -121,7 +121,7 @@ def false_alarms(cell: tuple[str, int], draws: int) -> dict:
     q = drawn(profile, size, rng)
     shares = {}
     for side, chance in (("over", q), ("under", 1 - q)):
-        rows = Rows(chance, 1 - chance, 1 / chance, np.ones(size))
+        rows = BernoulliSum(chance, 1 - chance, 1 / chance, np.ones(size))
         capped = rows.capped(0.1 * size)
         plain, companion = sums(chance, chance, [rows.weight, capped.weight], draws, rng)
         spread = math.sqrt(float((rows.weight - 1).sum()))
@@ -217,7 +217,7 @@ def power(cell: tuple[str, str], draws: int, rng_seed: int = 11) -> tuple[float,
     shares = []
     for _ in range(12):
         q = drawn(profile, 500, rng)
-        rows = Rows(q, 1 - q, 1 / q, np.ones(500))
+        rows = BernoulliSum(q, 1 - q, 1 / q, np.ones(500))
         threshold = critical(rows, 0.05)
         ones = np.ones(500, dtype=bool)
         wrong, right = (np.log(factors(MIXTURE, q, 1 - q, which)) for which in (ones, ~ones))

@@ -10,7 +10,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.metrics import ALL
-from surefoot.report.numbers import claimed, factor, percent, significant
+from surefoot.render.numbers import claimed, factor, percent, significant
 
 
 def profile(rows: int, accuracy, seed: int = 0) -> sf.Predictions:

@@ -9,7 +9,7 @@ from scipy import stats
 from vectors import DOCUMENT, VALUES, VECTORS
 
 import surefoot as sf
-from surefoot.engines.arrays import tally_arrays
+from surefoot.engines.numpy import tally_arrays
 from surefoot.metrics import ALL
 from surefoot.metrics.by_confidence import TERMS, levels
 from surefoot.metrics.tested import binomial_p_values, pooled, tcal_levels, tcal_statistics

@@ -7,7 +7,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.metrics import ALL
-from surefoot.tallying import tally
+from surefoot.metrics.tallying import tally
 
 pytestmark = pytest.mark.filterwarnings("ignore::surefoot.errors.UndefinedMetricWarning")
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 import surefoot as sf
 from surefoot import InvalidTally, Predictions, Tally, tally
-from surefoot.engines.arrays import tally_arrays
+from surefoot.core.tally import Sums
+from surefoot.engines.numpy import tally_arrays
 from surefoot.metrics import ALL
 from surefoot.metrics.size_ratio import SURPRISE
-from surefoot.tallies import Sums
 
 
 def heavy(rows: int, seed: int = 0) -> Predictions:

@@ -8,14 +8,14 @@ from reference_sets import reference_sets
 from scipy.stats import binom
 
 import surefoot as sf
-from surefoot.bins import bands, near_certainty, reliability
-from surefoot.report import wording
-from surefoot.report.html import report
-from surefoot.risk.counts import counts_of
+from surefoot.assessment.verdict import judge
+from surefoot.figures.reliability import bands, near_certainty, reliability
+from surefoot.metrics.tallying import tally
+from surefoot.render import wording
+from surefoot.render.html import report
+from surefoot.risk.law.counts import counts_of
 from surefoot.risk.test import both_sides
 from surefoot.synthetic import PROFILES
-from surefoot.tallying import tally
-from surefoot.verdict import judge
 
 SHOWN = (Path(__file__).parent / "data" / "verdicts.txt").read_text()
 FOUND = ("overconfident", "underconfident", "mixed")

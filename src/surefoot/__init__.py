@@ -1,80 +1,28 @@
 """surefoot: can this classifier's confidences be trusted, and are they worth anything?"""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from surefoot import calibrators, metrics, plots, synthetic
-    from surefoot.assessment import Assessment, assess, assess_estimator
-    from surefoot.calibrators.choosing import Calibration, calibrate
-    from surefoot.comparison import Comparison, compare
-    from surefoot.errors import (
-        CertaintyWarning,
-        FewMistakesWarning,
-        InvalidCalibrator,
-        InvalidMonitor,
-        InvalidPredictions,
-        InvalidTally,
-        MetricUnavailable,
-        MissingPackage,
-        RoundedConfidenceWarning,
-        UndefinedMetricWarning,
-    )
-    from surefoot.files.reading import load
-    from surefoot.metric import Metric
-    from surefoot.metrics.adaptive import EciParts, adaptive_ece, eci, eci_parts
-    from surefoot.metrics.binned import ece, equal_mass_ece, mce
-    from surefoot.metrics.classwise import (
-        cw_balanced_accuracy,
-        cw_f1,
-        cw_fbeta,
-        cw_jaccard,
-        cw_kappa,
-        cw_mcc,
-        cw_metric,
-        cw_npv,
-        cw_precision,
-        cw_recall,
-        cw_specificity,
-    )
-    from surefoot.metrics.clinical import cox_intercept, cox_slope, hosmer_lemeshow, spiegelhalter_z
-    from surefoot.metrics.confusion import Confusion, confusion, cw_confusion
-    from surefoot.metrics.cumulative import ecce_mad, ecce_r
-    from surefoot.metrics.entropic import ecd
-    from surefoot.metrics.isotonic import mcaldist
-    from surefoot.metrics.proper import brier, log_loss
-    from surefoot.metrics.ranking import RocCurve, auc, auc_gain, cw_auc, cw_average_precision, cw_roc_curve, roc_curve
-    from surefoot.metrics.selective import cwsa, cwsa_plus
-    from surefoot.metrics.size_ratio import csr, csr_sigma, csr_z, p_risk
-    from surefoot.metrics.smooth import ls_ece, smooth_ece
-    from surefoot.metrics.tested import tcal, tce
-    from surefoot.metrics.weighted import accuracy, cw_accuracy, gain, mean_confidence
-    from surefoot.predictions import Predictions
-    from surefoot.risk.evalues import e_bh, e_mean, e_product
-    from surefoot.risk.indicator_tests import EcceResult, EcdResult, TcalResult, ecce_test, ecd_test, tcal_test
-    from surefoot.risk.intervals import Interval, intervals
-    from surefoot.risk.monitor import Monitor
-    from surefoot.risk.planning import minimum_detectable, power_curve, required_n
-    from surefoot.risk.result import RiskResult
-    from surefoot.risk.test import risk_test
-    from surefoot.tallies import Tally, Term
-    from surefoot.tallying import tally, tally_batches
+from importlib import import_module as _import_module
 
 __version__ = "0.1.0"
 
-#: What each module offers to users. It is loaded when first used: `import surefoot` takes no time.
+#: What each module offers to users, loaded when it is first used: `import surefoot` takes no time. The stub beside
+#: this file, which type checkers and editors read, is made of it by `make stub`.
 _OFFERED = {
+    "assessment.assess": "Assessment assess assess_estimator",
+    "assessment.calibrate": "Calibration calibrate",
+    "assessment.compare": "Comparison compare",
+    "core.metric": "Metric",
+    "core.tally": "Tally",
+    "core.term": "Term",
     "errors": (
-        "CertaintyWarning FewMistakesWarning InvalidCalibrator InvalidMonitor InvalidPredictions InvalidTally "
-        "MetricUnavailable MissingPackage RoundedConfidenceWarning UndefinedMetricWarning"
+        "CertaintyWarning FewMistakesWarning InvalidCalibrator InvalidMonitor InvalidPredictions "
+        "InvalidTally MetricUnavailable MissingPackage RoundedConfidenceWarning UndefinedMetricWarning"
     ),
     "files.reading": "load",
-    "metric": "Metric",
     "metrics.adaptive": "EciParts adaptive_ece eci eci_parts",
     "metrics.binned": "ece equal_mass_ece mce",
     "metrics.classwise": (
-        "cw_balanced_accuracy cw_f1 cw_fbeta cw_jaccard cw_kappa "
-        "cw_mcc cw_metric cw_npv cw_precision cw_recall cw_specificity"
+        "cw_balanced_accuracy cw_f1 cw_fbeta cw_jaccard cw_kappa cw_mcc cw_metric cw_npv cw_precision "
+        "cw_recall cw_specificity"
     ),
     "metrics.clinical": "cox_intercept cox_slope hosmer_lemeshow spiegelhalter_z",
     "metrics.confusion": "Confusion confusion cw_confusion",
@@ -86,34 +34,42 @@ _OFFERED = {
     "metrics.selective": "cwsa cwsa_plus",
     "metrics.size_ratio": "csr csr_sigma csr_z p_risk",
     "metrics.smooth": "ls_ece smooth_ece",
+    "metrics.tallying": "tally tally_batches",
     "metrics.tested": "tcal tce",
     "metrics.weighted": "accuracy cw_accuracy gain mean_confidence",
     "predictions": "Predictions",
-    "tallies": "Tally Term",
-    "tallying": "tally tally_batches",
-    "assessment": "Assessment assess assess_estimator",
-    "calibrators.choosing": "Calibration calibrate",
-    "comparison": "Comparison compare",
     "risk.evalues": "e_bh e_mean e_product",
     "risk.indicator_tests": "EcceResult EcdResult TcalResult ecce_test ecd_test tcal_test",
     "risk.intervals": "Interval intervals",
-    "risk.monitor": "Monitor",
     "risk.planning": "minimum_detectable power_curve required_n",
     "risk.result": "RiskResult",
+    "risk.stream.monitor": "Monitor",
     "risk.test": "risk_test",
 }
 _HOMES = {name: home for home, names in _OFFERED.items() for name in names.split()}
-_MODULES = ("calibrators", "metrics", "plots", "synthetic", "torchmetrics")
+_MODULES = ("calibrators", "metrics", "plots", "sklearn", "synthetic", "torchmetrics")
+
+__all__ = ["__version__", *_HOMES, *_MODULES]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in _MODULES:
-        return import_module(f"surefoot.{name}")
+        return _import_module(f"surefoot.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'surefoot' has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"surefoot.{_HOMES[name]}"), name)
+    value = globals()[name] = getattr(_import_module(f"surefoot.{_HOMES[name]}"), name)
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES, *_MODULES})
+    return sorted(__all__)
+
+
+def _stub() -> str:
+    """The text of the stub: every name, imported from its home."""
+    imports = [
+        f"from surefoot.{home} import {name} as {name}" for home, names in _OFFERED.items() for name in names.split()
+    ]
+    modules = [f"from surefoot import {name} as {name}" for name in _MODULES]
+    head = "# Made by `make stub` from __init__.py: do not edit."
+    return "\n".join([head, *modules, *imports, "", "__version__: str", ""])

@@ -15,8 +15,8 @@ from types import MappingProxyType
 
 import numpy as np
 
+from surefoot.core.tally import Floats
 from surefoot.predictions import Predictions
-from surefoot.tallies import Floats
 
 Draw = Callable[[int, np.random.Generator], tuple[Floats, Floats]]
 

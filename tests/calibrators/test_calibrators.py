@@ -10,7 +10,7 @@ from scipy.optimize import isotonic_regression
 from scipy.special import expit, logit
 
 import surefoot as sf
-from surefoot import documents
+from surefoot._io import documents
 from surefoot.calibrators import (
     METHODS,
     Beta,

@@ -7,8 +7,8 @@ import pytest
 from scipy.special import expit
 
 import surefoot as sf
+from surefoot.assessment.calibrate import NAMED, calibrate, named
 from surefoot.calibrators import Isotonic, Platt, SafeBins, SafePlatt
-from surefoot.calibrators.choosing import NAMED, calibrate, named
 from surefoot.plots import CalibratorsDisplay
 
 

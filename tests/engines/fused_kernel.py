@@ -6,21 +6,21 @@ import warnings
 import numpy as np
 import torch
 
-from surefoot.engines import tensor_kernel
-from surefoot.engines.arrays import tally_arrays
-from surefoot.engines.tensors import tally_tensors
-from surefoot.keys import Bins, Everything
+from surefoot.core.keys import Bins, Everything
+from surefoot.engines import triton as kernels
+from surefoot.engines.numpy import tally_arrays
+from surefoot.engines.torch import tally_tensors
 from surefoot.metrics import ALL
+from surefoot.metrics.tallying import ALWAYS, BANDS, DIAGRAM
 from surefoot.predictions import Predictions, tensors
-from surefoot.tallying import ALWAYS, BANDS, DIAGRAM
 
 
 def main() -> None:
     warnings.simplefilter("ignore")
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    tensor_kernel.has_kernels = lambda device: True
-    tensors.has_kernels = tensor_kernel.has_kernels
-    tensor_kernel.multiprocessors = tensors.multiprocessors = lambda device: 1
+    kernels.has_kernels = lambda device: True
+    tensors.has_kernels = kernels.has_kernels
+    kernels.multiprocessors = tensors.multiprocessors = lambda device: 1
 
     every = [*ALWAYS, *BANDS, *DIAGRAM, *(term for metric in ALL.values() for term in metric.terms)]
     terms = [term for term in dict.fromkeys(every) if isinstance(term.key, Everything | Bins)]

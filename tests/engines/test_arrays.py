@@ -15,7 +15,7 @@ import pytest
 
 import surefoot as sf
 from surefoot import Predictions, tally
-from surefoot.engines import arrays, kernel_cache, rankings
+from surefoot.engines import arrays, numba_cache, rankings
 from surefoot.metrics import ALL
 from surefoot.metrics.size_ratio import SURPRISE
 
@@ -150,12 +150,12 @@ import sys, time
 import numpy as np
 start = time.perf_counter()
 import surefoot as sf
-from surefoot.engines import kernel_cache
+from surefoot.engines import numba_cache
 rng = np.random.default_rng(0)
 c = rng.random({rows})
 p = sf.Predictions.from_correct(rng.random({rows}) < c, c)
 value = sf.csr(p)
-print(repr(value), "numba" in sys.modules, kernel_cache.cache_folder())
+print(repr(value), "numba" in sys.modules, numba_cache.cache_folder())
 """
 
 
@@ -217,7 +217,7 @@ def test_a_link_is_not_followed_to_a_folder(tmp_path: Path, monkeypatch: pytest.
     (tmp_path / "real").mkdir(mode=0o700)
     (tmp_path / "link").symlink_to(tmp_path / "real")
     monkeypatch.setenv("SUREFOOT_CACHE_DIR", str(tmp_path / "link"))
-    assert kernel_cache.cache_folder() is None
+    assert numba_cache.cache_folder() is None
 
 
 def test_rows_in_any_layout_give_the_same(compiled: None) -> None:

@@ -9,8 +9,8 @@ from scipy.stats import binom
 
 import surefoot as sf
 from surefoot import InvalidPredictions, Monitor
-from surefoot.risk.null import upper_tail
-from surefoot.risk.rows import Rows
+from surefoot.risk.law.bernoulli_sum import BernoulliSum
+from surefoot.risk.law.null import upper_tail
 from surefoot.synthetic import predictions
 
 from_correct = sf.Predictions.from_correct
@@ -194,16 +194,16 @@ def test_scales_far_apart_are_not_lost() -> None:
     # three heavy rows beside 300 ordinary ones: given that one heavy row fires, the ordinary ones decide
     rng = np.random.default_rng(1)
     doubt = rng.uniform(0.02, 0.6, 300)
-    light = Rows(doubt, 1 - doubt, 1 / doubt, np.ones(300))
+    light = BernoulliSum(doubt, 1 - doubt, 1 / doubt, np.ones(300))
     drawn = (rng.random((40_000, 300)) < doubt) @ (1 / doubt)
     remainder = float(np.quantile(drawn, 0.9))
     beyond = upper_tail(light, remainder).p
     assert beyond == pytest.approx(0.1, abs=0.006)
     tied = np.append(doubt, 1e-6)
-    rows = Rows(tied, 1 - tied, 1 / tied, np.append(np.ones(300), 3.0))
+    rows = BernoulliSum(tied, 1 - tied, 1 / tied, np.append(np.ones(300), 3.0))
     assert upper_tail(rows, 1e6 + remainder).p == pytest.approx(3e-6 * beyond, rel=0.01)
     single = np.append(doubt, [1e-6, 1.1e-6, 1.3e-6])
-    rows = Rows(single, 1 - single, 1 / single, np.ones(303))
+    rows = BernoulliSum(single, 1 - single, 1 / single, np.ones(303))
     # the heaviest reaches it alone, the next with the ordinary rows
     assert upper_tail(rows, 1 / 1.1e-6 + remainder).p == pytest.approx(1e-6 + 1.1e-6 * beyond, rel=0.01)
 
@@ -223,11 +223,11 @@ def test_weighted_rows_of_three_scales() -> None:
 
 def test_tied_sums_of_like_scale_count_what_was_seen() -> None:
     q = np.array([0.017341157904046008, 0.02411228242590745, 0.0395061378510985])
-    tail = upper_tail(Rows(q, 1 - q, 1 / q, np.array([85.0, 82, 1381])), 1944.8418783659079)
+    tail = upper_tail(BernoulliSum(q, 1 - q, 1 / q, np.array([85.0, 82, 1381])), 1944.8418783659079)
     assert 0.999 * 0.029772 <= tail.p <= 1.03 * 0.029772  # by enumeration
     q = np.array([0.006977092273585957, 1.573271730259031e-05, 0.003061074729533889])
     weight = np.array([345.0460624568349, 157696.92529077013, 33.53910334784149])
-    tail = upper_tail(Rows(q, 1 - q, weight, np.array([127.0, 309, 71])), 315427.3896848881)
+    tail = upper_tail(BernoulliSum(q, 1 - q, weight, np.array([127.0, 309, 71])), 315427.3896848881)
     assert 0.999 * 7.865e-6 <= tail.p <= 1.05 * 7.865e-6
 
 

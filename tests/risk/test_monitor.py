@@ -16,7 +16,7 @@ import pytest
 import surefoot as sf
 from surefoot import InvalidPredictions, Monitor
 from surefoot.risk.evalues import DETECTOR, MIXTURE
-from surefoot.risk.seen import Seen
+from surefoot.risk.stream.id_set import IdSet
 from surefoot.synthetic import predictions
 
 
@@ -269,7 +269,7 @@ def test_each_label_counts_once_however_often_it_is_fed() -> None:
 
 
 def test_rising_ids_cost_a_watermark_and_their_gaps() -> None:
-    seen = Seen()
+    seen = IdSet()
     seen.add_all(range(1000))
     seen.add_all([1000, 1001, 1005])
     seen.add_all([1003])
@@ -277,7 +277,7 @@ def test_rising_ids_cost_a_watermark_and_their_gaps() -> None:
     seen.add_all([1004, 1002])
     assert seen.packed()["stretches"] == [[0, 1006]]
     reference: set[int] = set()
-    rng, mine = np.random.default_rng(0), Seen()
+    rng, mine = np.random.default_rng(0), IdSet()
     for _ in range(300):
         ids = rng.integers(-50, 200, rng.integers(1, 6)).tolist()
         expected = [one not in reference and one not in ids[:i] for i, one in enumerate(ids)]

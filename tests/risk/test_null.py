@@ -8,14 +8,14 @@ from scipy.stats import binom
 
 import surefoot as sf
 from benchmarks.evidence import deep_tail
-from surefoot.risk.null import upper_tail
-from surefoot.risk.rows import Rows
+from surefoot.risk.law.bernoulli_sum import BernoulliSum
+from surefoot.risk.law.null import upper_tail
 from surefoot.synthetic import PROFILES
 
 
-def rows(chance, weight=None, count=None) -> Rows:
+def rows(chance, weight=None, count=None) -> BernoulliSum:
     chance = np.asarray(chance, dtype=float)
-    return Rows(
+    return BernoulliSum(
         chance,
         1 - chance,
         1 / chance if weight is None else np.asarray(weight, dtype=float),
@@ -138,8 +138,8 @@ def test_monte_carlo_agrees() -> None:
 
 
 def test_the_grid_agrees_with_full_enumeration() -> None:
-    from surefoot.risk.grid import gridded_tail
-    from surefoot.risk.inversion import _saddlepoint
+    from surefoot.risk.law.grid import gridded_tail
+    from surefoot.risk.law.inversion import _saddlepoint
 
     for seed in range(60):
         rng = np.random.default_rng(seed)
@@ -178,8 +178,8 @@ def test_a_count_of_errors_is_poisson_binomial(n: int) -> None:
 
 def test_many_rows_alike_on_a_grid() -> None:
     """Rows that all but surely fire, and rows that seldom do: against a convolution one row at a time."""
-    from surefoot.risk.grid import gridded_tail
-    from surefoot.risk.inversion import _saddlepoint
+    from surefoot.risk.law.grid import gridded_tail
+    from surefoot.risk.law.inversion import _saddlepoint
 
     weights = np.array([3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47], dtype=float)
     rng = np.random.default_rng(8)

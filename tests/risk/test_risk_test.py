@@ -10,8 +10,8 @@ import pytest
 
 import surefoot as sf
 from surefoot import InvalidPredictions, MetricUnavailable, Predictions, risk_test
-from surefoot.risk.counts import counts_of
 from surefoot.risk.evalues import MIXTURE
+from surefoot.risk.law.counts import counts_of
 from surefoot.risk.test import tally_of
 from surefoot.synthetic import PROFILES, predictions
 
@@ -138,8 +138,8 @@ def test_cells_move_p_by_less_than_a_thousandth(profile: str) -> None:
             kept[alternative] = risk_test(p, alternative=alternative)
             counts = counts_of(tally_of(p))
             assert not counts.is_exact
-        import surefoot.doubt_table as doubt_table
-        import surefoot.engines.arrays as arrays
+        import surefoot.core.doubt_table as doubt_table
+        import surefoot.engines.numpy as arrays
 
         try:
             doubt_table.FEW = arrays.FEW = 10**9

@@ -17,11 +17,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from surefoot import documents
+from surefoot._io import documents
+from surefoot.core.tally import Floats
 from surefoot.errors import InvalidCalibrator, InvalidPredictions
 from surefoot.predictions import Predictions
 from surefoot.predictions.labels import Label
-from surefoot.tallies import Floats
 
 SCHEMA = 1
 

@@ -8,11 +8,11 @@ from typing import Literal
 
 import numpy as np
 
-from surefoot.arguments import check_share
-from surefoot.binomial import limits
+from surefoot._io.arguments import check_share
+from surefoot._stats.binomial import limits
+from surefoot._stats.roots import root
 from surefoot.calibrators.calibrator import SAFE, EventCalibrator, Events, Map, check_steps
-from surefoot.roots import root
-from surefoot.tallies import Floats
+from surefoot.core.tally import Floats
 
 Kind = Literal["safe", "maximum_likelihood", "pac"]
 _KINDS = ("safe", "maximum_likelihood", "pac")

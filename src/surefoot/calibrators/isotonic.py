@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from surefoot.calibrators.calibrator import EventCalibrator, Events, Map, check_steps
+from surefoot.core.tally import Floats
 from surefoot.errors import CertaintyWarning
-from surefoot.tallies import Floats
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from surefoot._stats.logistic import expit, logistic_fit
 from surefoot.calibrators.calibrator import EventCalibrator, Events, Map, check_finite
-from surefoot.calibrators.logistic import logistic_fit
-from surefoot.predictions.doubt import expit
-from surefoot.tallies import Floats
+from surefoot.core.tally import Floats
 
 
 @dataclass(frozen=True)

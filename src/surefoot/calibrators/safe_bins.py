@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from surefoot.calibrators.calibrator import EventCalibrator, Events, Map, check_steps
-from surefoot.tallies import Floats
+from surefoot.core.tally import Floats
 
 #: Log-odds of confidence at which the bins are cut: fixed before any data.
 EDGES = np.linspace(-2.0, 12.0, 15)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from surefoot._stats.roots import root
 from surefoot.calibrators.calibrator import Calibrator, check_finite
+from surefoot.core.tally import Floats
 from surefoot.predictions import Predictions
-from surefoot.roots import root
-from surefoot.tallies import Floats
 
 _LOWEST, _HIGHEST = 1e-3, 1e3
 _FLOOR = -745.0

@@ -12,8 +12,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from surefoot.calibrators import METHODS, Calibrator
+from surefoot.core.tally import Floats
 from surefoot.predictions.columns import as_weight
-from surefoot.tallies import Floats
 
 
 class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]

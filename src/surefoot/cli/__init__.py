@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import Any
 
 try:
@@ -10,8 +11,8 @@ try:
 except ImportError:  # the extra is not installed
     sys.exit("error: the command line needs the extra 'cli': pip install 'surefoot[cli]'")
 
-from surefoot.cli import assess, calibrate, compare, demo, merge, monitor, paper
-from surefoot.cli.failing import Failed, told
+from surefoot.cli import assess, calibrate, compare, demo, merge, monitor
+from surefoot.cli.errors import Failed, print_error
 
 app = typer.Typer(
     name="surefoot",
@@ -28,7 +29,8 @@ app.command("merge")(merge.command)
 app.command("monitor")(monitor.command)
 app.command("calibrate")(calibrate.command)
 app.command("demo")(demo.command)
-app.add_typer(paper.app)
+# the reproduction of the paper stands on everything else, and nothing stands on it
+app.add_typer(import_module("surefoot.paper.command").app)
 
 
 @app.callback(invoke_without_command=True)
@@ -60,6 +62,6 @@ def run(arguments: list[str]) -> int:
         if type(error).__name__ == "Abort":
             return 130
         if hasattr(error, "format_message"):
-            return told(error.format_message().removeprefix("Invalid value: "), 2)
+            return print_error(error.format_message().removeprefix("Invalid value: "), 2)
         raise
     return result if isinstance(result, int) else 0

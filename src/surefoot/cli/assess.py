@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surefoot.cli.failing import Failed, clear_errors, say
+from surefoot._io.writing import write_whole
+from surefoot.cli.errors import Failed, clear_errors, say
 from surefoot.cli.options import (
     AsFloat64,
     Confidence,
@@ -32,10 +33,9 @@ from surefoot.cli.options import (
 )
 from surefoot.cli.progress import bar
 from surefoot.cli.rules import parsed
-from surefoot.writing import write_whole
 
 if TYPE_CHECKING:
-    from surefoot.assessment import Assessment
+    from surefoot.assessment.assess import Assessment
     from surefoot.files.reader import Reading
 
 #: Classes up to which a report is sliced by what was predicted when nothing else is asked for.
@@ -97,7 +97,7 @@ def command(
     level, margin, delimiter = checked_level(level), checked_margin(margin), checked_delimiter(delimiter)
     with clear_errors():
         check_outputs(html, save_tally, beside=[file])
-        from surefoot.assessment import ALWAYS_TOLD
+        from surefoot.assessment.assess import ALWAYS_TOLD
         from surefoot.files.reading import read
 
         columns = columns_of(locals())
@@ -120,7 +120,7 @@ def command(
         if as_json:
             say(assessment.to_json().rstrip())
         else:
-            from surefoot.report.terminal import Paper, render
+            from surefoot.render.text import Paper, render
 
             say(f"\n{render(assessment, Paper.at_hand())}\n")
         _write(assessment, reading, html, save_tally, by, quiet=as_json)
@@ -135,7 +135,7 @@ def assessed(
     reading: Reading, level: float, margin: float, by: str | None, metrics: Any = None, group: str | None = None
 ) -> Assessment:
     """What a file holds, assessed, with where it came from."""
-    from surefoot.assessment import assess
+    from surefoot.assessment.assess import assess
 
     found = assess(reading.held, level=level, margin=margin, by=reading.by, groups=reading.groups, metrics=metrics)
     found = replace(found, group=group or "", looks_grouped=reading.looks_grouped)
@@ -163,16 +163,16 @@ def _write(
 ) -> None:
     page = None
     if html is not None:
-        from surefoot.assessment import with_all_metrics, with_slices
-        from surefoot.report.html import report
+        from surefoot.assessment.assess import with_all_metrics, with_slices
+        from surefoot.render.html import report
 
         a = with_all_metrics(a)
         if by is None and _has_labels(a):
             a = with_slices(a, "predicted")
         page = report(a)
     if tally is not None:
-        from surefoot.tallies import Tally
-        from surefoot.tallying import tally as tallied
+        from surefoot.core.tally import Tally
+        from surefoot.metrics.tallying import tally as tallied
 
         held = reading.held if isinstance(reading.held, Tally) else tallied(reading.held, by=reading.by)
         held.save(tally)

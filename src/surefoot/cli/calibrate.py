@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surefoot.cli.assess import check_outputs, size_of
-from surefoot.cli.failing import clear_errors
+from surefoot.cli.errors import clear_errors
 from surefoot.cli.options import Delimiter, Logits, Positive, Probabilities, Truth, checked_delimiter, columns_of
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def command(
     if out is not None and Path(out).suffix not in _FORMATS:
         raise typer.BadParameter(f"--out is {out!r}; it should end in {', '.join(_FORMATS)}")
     with clear_errors():
-        from surefoot.calibrators.choosing import NAMED
+        from surefoot.assessment.calibrate import NAMED
 
         if method is not None and method not in NAMED:
             raise typer.BadParameter(f"there is no calibrator {method!r}; there are {', '.join(NAMED)}")
@@ -78,10 +78,10 @@ def command(
 
 def _whole(path: str, columns: dict[str, str], delimiter: str | None, positive: str | None) -> Reading:
     """Rows with probabilities and truth, in memory."""
+    from surefoot.core.tally import Tally
     from surefoot.files.opening import open_data
     from surefoot.files.reader import Reader
     from surefoot.files.source import BadFile
-    from surefoot.tallies import Tally
 
     sources = open_data(path, delimiter)
     if isinstance(sources, Tally):
@@ -95,7 +95,7 @@ def _whole(path: str, columns: dict[str, str], delimiter: str | None, positive: 
 
 def _fitted(reading: Reading, method: str | None) -> Any:
     """The calibrator that was asked for, or the recommended one with how it was found."""
-    from surefoot.calibrators.choosing import calibrate, named
+    from surefoot.assessment.calibrate import calibrate, named
 
     rows: Predictions = reading.held  # type: ignore[assignment]
     assert reading.columns is not None
@@ -127,10 +127,10 @@ def _applied(model: Any, reading: Reading, path: str, delimiter: str | None) -> 
     import numpy as np
     import pyarrow as pa
 
+    from surefoot.core.tally import Tally
     from surefoot.files.opening import open_data
     from surefoot.files.source import BadFile
     from surefoot.predictions.columns import as_array
-    from surefoot.tallies import Tally
 
     sources = open_data(path, delimiter)
     if isinstance(sources, Tally):
@@ -171,7 +171,7 @@ def _write(rows: Any, out: Path) -> None:
 
     import pyarrow as pa
 
-    from surefoot.writing import write_whole
+    from surefoot._io.writing import write_whole
 
     sink = io.BytesIO()
     if out.suffix == ".csv":

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from surefoot.cli.assess import assessed, check_outputs, size_of
-from surefoot.cli.failing import clear_errors, say
+from surefoot.cli.errors import clear_errors, say
 from surefoot.cli.options import (
     AsFloat64,
     Confidence,
@@ -65,7 +65,7 @@ def command(
     columns = columns_of(locals())
     with clear_errors():
         check_outputs(html, beside=list(named.values()))
-        from surefoot.comparison import compare
+        from surefoot.assessment.compare import compare
         from surefoot.files.reading import read
 
         assessments = {}
@@ -86,8 +86,8 @@ def command(
         if as_json:
             say(found.to_json().rstrip())
         else:
-            from surefoot.report.side_by_side import render
-            from surefoot.report.terminal import Paper
+            from surefoot.render.side_by_side import render
+            from surefoot.render.text import Paper
 
             say(f"\n{render(found, Paper.at_hand())}\n")
         if html is not None:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from surefoot.cli.failing import clear_errors
+from surefoot.cli.errors import clear_errors
 
 
 def command(

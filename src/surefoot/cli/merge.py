@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from surefoot.cli.assess import check_outputs, size_of
-from surefoot.cli.failing import clear_errors
+from surefoot.cli.errors import clear_errors
 
 
 def command(
@@ -26,9 +26,9 @@ def command(
     """
     with clear_errors():
         check_outputs(out)
+        from surefoot.core.tally import Tally
         from surefoot.errors import InvalidTally
         from surefoot.metrics.terms import ROWS
-        from surefoot.tallies import Tally
 
         total = Tally.load(tallies[0])
         for path in tallies[1:]:

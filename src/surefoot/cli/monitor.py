@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surefoot.cli.assess import check_outputs
-from surefoot.cli.failing import clear_errors, say
+from surefoot.cli.errors import clear_errors, say
 from surefoot.cli.options import (
     AsFloat64,
     Confidence,
@@ -31,7 +31,7 @@ from surefoot.cli.options import (
 
 if TYPE_CHECKING:
     from surefoot.predictions import Predictions
-    from surefoot.risk.monitor import Monitor
+    from surefoot.risk.stream.monitor import Monitor
 
 
 def command(
@@ -130,7 +130,7 @@ def command(
 
 def _opened(state: str, asked: dict[str, Any], identifier: str | None) -> Monitor:
     """The monitor that is kept there, if what is asked is what it does; or a new one."""
-    from surefoot.risk.monitor import Monitor
+    from surefoot.risk.stream.monitor import Monitor
 
     if not Path(state).exists():
         try:
@@ -158,7 +158,7 @@ class _Screen:
     """One line an alarm and nothing between, so that a pipe can run for weeks; on a terminal a last line that moves."""
 
     def __init__(self, watcher: Monitor) -> None:
-        from surefoot.report.terminal import Paper
+        from surefoot.render.text import Paper
 
         self.m, self.paper = watcher, Paper.at_hand()
         self.told = len(watcher.drift_rows)
@@ -210,7 +210,7 @@ class _Screen:
         expected = m.rows / mean
         import textwrap
 
-        from surefoot.report.numbers import counted
+        from surefoot.render.numbers import counted
 
         said = f"{counted(m.rows, 'row')}, {counted(alarms, 'alarm')}."
         if alarms:

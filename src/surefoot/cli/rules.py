@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from surefoot.assessment import Assessment
+    from surefoot.assessment.assess import Assessment
 
 #: The verdicts that each word stands for.
 _WORDS = {"risky": ("overconfident", "mixed"), "inconclusive": ("inconclusive",)}
@@ -57,7 +57,7 @@ class Rule:
     def held(self, a: Assessment) -> str:
         """Why it held, or an empty string. What cannot be known counts as held."""
         if self.name in _WORDS:
-            from surefoot.report.wording import headline
+            from surefoot.render.wording import headline
 
             verdicts = _WORDS[self.name]
             told = headline(a).lower()

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeGuard
 
-from surefoot.engines.arrays import tally_arrays
+from surefoot.core.tally import Tally
+from surefoot.core.term import Term
+from surefoot.engines.numpy import tally_arrays
 from surefoot.predictions import Predictions
-from surefoot.predictions.lazy import FramePredictions
+from surefoot.predictions.frames import FramePredictions
 from surefoot.predictions.tensors import TensorPredictions
-from surefoot.tallies import Tally, Term
 
 Held = Predictions | FramePredictions | TensorPredictions
 
@@ -24,10 +25,10 @@ def tally_terms(predictions: Held, terms: Iterable[Term], *, exact: bool = False
         assert by is None
         return tally_arrays(predictions, terms, exact=exact)
     if isinstance(predictions, TensorPredictions):
-        from surefoot.engines.tensors import tally_tensors
+        from surefoot.engines.torch import tally_tensors
 
         return tally_tensors(predictions, terms, exact=exact, by=by)
-    from surefoot.engines.frames import tally_frame
+    from surefoot.engines.narwhals import tally_frame
 
     return tally_frame(predictions, terms, by)
 

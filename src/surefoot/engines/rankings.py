@@ -11,13 +11,14 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from surefoot.engines import kernel_cache
+from surefoot.core.expression import evaluate
+from surefoot.core.keys import FARTHEST_LOG_ODDS, HALF, Codes, ordered_bits, score_steps
+from surefoot.core.tally import Floats, Sums, Table
+from surefoot.core.term import Term, program_of
+from surefoot.engines import numba_cache
+from surefoot.engines.parallel import in_parallel, workers
 from surefoot.engines.rows import OPERATIONS, RUN_FROM, columns, kernel_columns, types_of
-from surefoot.engines.threads import in_parallel, workers
-from surefoot.expressions import evaluate
-from surefoot.keys import FARTHEST_LOG_ODDS, HALF, Codes, ordered_bits, score_steps
 from surefoot.predictions import Predictions
-from surefoot.tallies import Floats, Sums, Table, Term, program_of
 
 Result = TypeVar("Result")
 
@@ -72,15 +73,15 @@ class ClassScores:
         arrays = kernel_columns(self.predictions) if work >= RUN_FROM and len(codes) < 1 << 32 else None
         if arrays is None:
             return None
-        kernels = kernel_cache.writer("ranking_kernel")
+        kernels = numba_cache.writer("numba_rankings")
         if kernels is None:
             return None
         shape = kernels.Shape(self.predictions.stores_doubt, self.predictions.is_weighted)
         source = kernels.ranking_source(tuple(self.terms), shape)
         types = types_of(arrays)
-        if work < COMPILE_FROM and not kernel_cache.is_loaded(source, types):
+        if work < COMPILE_FROM and not numba_cache.is_loaded(source, types):
             return None
-        kernel: Any = kernel_cache.compiled(source, types, partial(_try_out, arrays, len(self.terms)))
+        kernel: Any = numba_cache.compiled(source, types, partial(_try_out, arrays, len(self.terms)))
         if kernel is None:
             return None
         count, place, add = kernel

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from surefoot.core.tally import Floats
 from surefoot.predictions import Predictions
-from surefoot.tallies import Floats
 
 #: Rows a block. Within a block a sum may round once a row, so its relative error is at most 4096 * 2^-53 = 5e-13.
 BLOCK = 4096

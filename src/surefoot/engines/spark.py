@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from surefoot.doubt_table import CELLS, CUTS
-from surefoot.engines.frames import INNER_LOG_ODDS, SMALLEST, Pushed, digits_of
-from surefoot.expressions import Program
-from surefoot.keys import FARTHEST_LOG_ODDS, Bins
-from surefoot.predictions.lazy import FramePredictions
-from surefoot.tallies import Term, program_of
+from surefoot.core.doubt_table import CELLS, CUTS
+from surefoot.core.expression import Program
+from surefoot.core.keys import FARTHEST_LOG_ODDS, Bins
+from surefoot.core.term import Term, program_of
+from surefoot.engines.narwhals import INNER_LOG_ODDS, SMALLEST, Pushed, digits_of
+from surefoot.predictions.frames import FramePredictions
 
 _SYMBOLS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "greater": ">", "equal": "="}
 _STEPS = 64.0

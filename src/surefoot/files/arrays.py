@@ -6,8 +6,8 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from surefoot._io.printable import printable
 from surefoot.files.source import BadFile, Batch
-from surefoot.names import shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,12 +30,14 @@ class ArrayFile:
                 archive = np.load(raw, allow_pickle=False)
                 arrays = {key: archive[key] for key in archive.files}
         except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-            why = shown(str(error).splitlines()[0])
-            raise BadFile(f"{shown(name)}: not a NumPy archive of plain arrays, or a damaged one ({why})") from error
+            why = printable(str(error).splitlines()[0])
+            raise BadFile(
+                f"{printable(name)}: not a NumPy archive of plain arrays, or a damaged one ({why})"
+            ) from error
         columns = {key: _column(array) for key, array in arrays.items() if array.ndim in (1, 2) and len(array)}
         lengths = {key: len(column) for key, column in columns.items() if column is not None}
         if not lengths:
-            raise BadFile(f"{shown(name)}: it holds no arrays of one or two dimensions; there is nothing to assess")
+            raise BadFile(f"{printable(name)}: it holds no arrays of one or two dimensions; there is nothing to assess")
         rows = max(lengths.values(), key=list(lengths.values()).count)
         self._table = pa.table({key: columns[key] for key, length in lengths.items() if length == rows})
         self.schema = self._table.schema

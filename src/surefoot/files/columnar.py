@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from surefoot._io.printable import printable
 from surefoot.files.source import BadFile, Batch
-from surefoot.names import shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,7 +30,7 @@ class ParquetFile:
             # read ahead by us, a batch at a time: Arrow would hold a whole file
             self._file = pq.ParquetFile(data, pre_buffer=False)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
-            raise BadFile(f"{shown(name)}: {_damage(error)}; nothing was read") from error
+            raise BadFile(f"{printable(name)}: {_damage(error)}; nothing was read") from error
         self.schema = self._file.schema_arrow
 
     def head(self) -> pa.Table:
@@ -53,7 +53,7 @@ class ParquetFile:
                 table = pa.Table.from_batches([batch])
                 yield Batch(table if names is None else table.select(names), done / max(1, total))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
-            raise BadFile(f"{shown(self.name)}: damaged after row {done:,} ({_brief(error)})") from error
+            raise BadFile(f"{printable(self.name)}: damaged after row {done:,} ({_brief(error)})") from error
 
 
 class ArrowFile:
@@ -69,7 +69,7 @@ class ArrowFile:
             with self._open() as reader:
                 self.schema = reader.schema
         except (pa.ArrowInvalid, OSError) as error:
-            raise BadFile(f"{shown(name)}: not an Arrow file, or a truncated one ({_brief(error)})") from error
+            raise BadFile(f"{printable(name)}: not an Arrow file, or a truncated one ({_brief(error)})") from error
 
     def _open(self) -> Any:
         import pyarrow as pa
@@ -102,7 +102,7 @@ class ArrowFile:
                         done += part.num_rows
                         yield Batch(part, number / (count or number + 1))
         except (pa.ArrowInvalid, OSError) as error:
-            raise BadFile(f"{shown(self.name)}: damaged after row {done:,} ({_brief(error)})") from error
+            raise BadFile(f"{printable(self.name)}: damaged after row {done:,} ({_brief(error)})") from error
 
 
 def _rows_of(schema: pa.Schema, columns: Sequence[str]) -> int:
@@ -125,4 +125,4 @@ def _damage(error: Exception) -> str:
 
 
 def _brief(error: Exception) -> str:
-    return shown(str(error).splitlines()[0] if str(error) else type(error).__name__)
+    return printable(str(error).splitlines()[0] if str(error) else type(error).__name__)

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from surefoot._io.printable import printable
 from surefoot.errors import InvalidPredictions
 from surefoot.files.source import BadFile
-from surefoot.names import shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -68,13 +68,13 @@ class Columns:
             if column is None:
                 continue
             if not isinstance(column, str):
-                words.append(f"{role}: {shown(column[0])} … {shown(column[-1])} ({len(column)})")
+                words.append(f"{role}: {printable(column[0])} … {printable(column[-1])} ({len(column)})")
             elif role in ("probabilities", "logits") and classes:
-                words.append(f"{role}: {shown(column)} ({classes})")
+                words.append(f"{role}: {printable(column)} ({classes})")
             elif role == "probabilities":
-                words.append(f"probability of {shown(second, 24)}: {shown(column)}")
+                words.append(f"probability of {printable(second, 24)}: {printable(column)}")
             else:
-                words.append(f"{role}: {shown(column)}")
+                words.append(f"{role}: {printable(column)}")
         if (self.probabilities or self.logits) and not self.predicted:
             words.append("largest is predicted")
         return ", ".join(words)
@@ -97,7 +97,7 @@ class _Finder:
         self.columns = list(head.column_names)
         twice = next((c for i, c in enumerate(self.columns) if c in self.columns[:i]), None)
         if twice is not None:
-            raise BadFile(f"{shown(name)}: two columns are called '{shown(twice)}'; rename one")
+            raise BadFile(f"{printable(name)}: two columns are called '{printable(twice)}'; rename one")
         self.taken: dict[str, Any] = {}
         for role, column in given.items():
             self.taken[role] = self._told(role, column)
@@ -113,7 +113,9 @@ class _Finder:
             if missing is None and len(family) >= 2:
                 return tuple(family)
             column = column if missing is None else missing
-        raise Ambiguous(f"{shown(self.name)}: there is no column '{shown(str(column))}' for {role}; {self._there()}")
+        raise Ambiguous(
+            f"{printable(self.name)}: there is no column '{printable(str(column))}' for {role}; {self._there()}"
+        )
 
     def _with_prefix(self, prefix: str) -> list[str]:
         others = {value for value in self.taken.values() if isinstance(value, str)}
@@ -182,8 +184,8 @@ class _Finder:
         as_stated = all(p >= 0.5 for p in values) or len(labels) > 2
         if as_second == as_stated and len(labels) == 2:
             raise Ambiguous(
-                f"{shown(self.name)}: '{shown(column)}' could be the confidence in '{shown(predicted)}' or the "
-                "probability of the second label; say --confidence or --probabilities"
+                f"{printable(self.name)}: '{printable(column)}' could be the confidence in '{printable(predicted)}' or "
+                "the probability of the second label; say --confidence or --probabilities"
             )
         self.taken["probabilities" if as_second else "confidence"] = column
 
@@ -194,7 +196,7 @@ class _Finder:
             self._by_name("doubt", self._is_number)
         if "confidence" not in self.taken and "doubt" not in self.taken:
             raise Ambiguous(
-                f"{shown(self.name)}: no column is called like a confidence; name one with --confidence, "
+                f"{printable(self.name)}: no column is called like a confidence; name one with --confidence, "
                 f"--probabilities or --logits; {self._there()}"
             )
         if "correct" in named:
@@ -207,7 +209,7 @@ class _Finder:
                 missing = "truth" if "predicted" in self.taken else "predicted"
                 other = "" if {"truth", "predicted"} & named else ", or --correct"
                 raise Ambiguous(
-                    f"{shown(self.name)}: no column is called like what was {missing}; name it with "
+                    f"{printable(self.name)}: no column is called like what was {missing}; name it with "
                     f"--{missing}{other}; {self._there()}"
                 )
             self.taken.pop("truth", None)
@@ -221,7 +223,8 @@ class _Finder:
         if needed and "truth" not in self.taken:
             other = ", or --correct and --confidence" if self._named("correct") else ""
             raise Ambiguous(
-                f"{shown(self.name)}: no column is called like the truth; name it with --truth{other}; {self._there()}"
+                f"{printable(self.name)}: no column is called like the truth; name it with --truth{other}; "
+                f"{self._there()}"
             )
 
     def _truth_by_elimination(self) -> None:
@@ -256,8 +259,8 @@ class _Finder:
         return exact[:1] or alike
 
     def _which(self, role: str, columns: Sequence[str]) -> Ambiguous:
-        listed = " or ".join(f"'{shown(c)}'" for c in columns[:4])
-        return Ambiguous(f"{shown(self.name)}: {role} could be {listed}; say which with --{role}")
+        listed = " or ".join(f"'{printable(c)}'" for c in columns[:4])
+        return Ambiguous(f"{printable(self.name)}: {role} could be {listed}; say which with --{role}")
 
     # -- what columns hold -------------------------------------------------------------------------------------------
 
@@ -303,7 +306,7 @@ class _Finder:
         return any(None not in row and abs(sum(row) - 1) < 0.02 for row in rows)
 
     def _there(self) -> str:
-        listed = ", ".join(f"'{shown(c)}'" for c in self.columns[:8])
+        listed = ", ".join(f"'{printable(c)}'" for c in self.columns[:8])
         more = f" and {len(self.columns) - 8} more" if len(self.columns) > 8 else ""
         return f"there is {listed}{more}"
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from surefoot._io.printable import printable, printable_value
 from surefoot.files.finding import Columns
 from surefoot.files.json_lines import objects
 from surefoot.files.source import BadFile, Batch
 from surefoot.files.streams import Pieces
-from surefoot.names import shown, value_shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -61,7 +61,7 @@ class SampleLog:
             self._filter = sample.get("filter") if self._filter is None else self._filter
             if sample.get("filter") != self._filter:
                 continue
-            where = f"{shown(self.name)}, row {done + i + 1:,}"
+            where = f"{printable(self.name)}, row {done + i + 1:,}"
             logs = _log_likelihoods(where, sample)
             chosen = max(range(len(logs)), key=lambda k: logs[k])
             others = math.fsum(math.exp(x - logs[chosen]) for k, x in enumerate(logs) if k != chosen)
@@ -81,11 +81,11 @@ def _log_likelihoods(where: str, sample: dict[str, Any]) -> list[float]:
             raise ValueError
     except (TypeError, ValueError, IndexError, KeyError):
         raise BadFile(
-            f"{where}: filtered_resps is {value_shown(answers)}, not the log-likelihoods of choices; of generated "
+            f"{where}: filtered_resps is {printable_value(answers)}, not the log-likelihoods of choices; of generated "
             "answers the log does not say how sure the model was: give JSON lines with a confidence"
         ) from None
     if not all(math.isfinite(x) for x in logs):
-        raise BadFile(f"{where}: a log-likelihood is {value_shown(logs)}; all must be finite")
+        raise BadFile(f"{where}: a log-likelihood is {printable_value(logs)}; all must be finite")
     return logs
 
 
@@ -107,5 +107,5 @@ def _is_right(where: str, sample: dict[str, Any], chosen: int) -> bool:
         if len(target.strip()) == 1 and target.strip() in _LETTERS:
             return _LETTERS.index(target.strip()) == chosen
     raise BadFile(
-        f"{where}: target is {value_shown(sample.get('target'))}, which is none of the choices, and acc is absent"
+        f"{where}: target is {printable_value(sample.get('target'))}, which is none of the choices, and acc is absent"
     )

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from surefoot._io.printable import printable, printable_value
 from surefoot.files.source import BadFile, Batch
 from surefoot.files.streams import Pieces
-from surefoot.names import shown, value_shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,7 +25,7 @@ class JsonLinesFile:
         self.name, self._pieces = name, pieces
         rows = objects(name, pieces.first(), 0, _HEAD)
         if not rows:
-            raise BadFile(f"{shown(name)}: empty; there is nothing to assess")
+            raise BadFile(f"{printable(name)}: empty; there is nothing to assess")
         self._head = _table(rows, list(dict.fromkeys(key for row in rows for key in row)))
         self.schema = self._head.schema
 
@@ -78,8 +78,8 @@ class JsonLinesFile:
             except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError):
                 row = next(i for i, value in enumerate(values) if not _fits(value, kind))
                 raise BadFile(
-                    f"{shown(self.name)}, row {done + row + 1:,}: {shown(name)} is {value_shown(values[row])}, of "
-                    "another kind than in the first rows; a column holds one kind"
+                    f"{printable(self.name)}, row {done + row + 1:,}: {printable(name)} is "
+                    f"{printable_value(values[row])}, of another kind than in the first rows; a column holds one kind"
                 ) from None
         return pa.table(arrays, names=list(columns))
 
@@ -88,14 +88,14 @@ class JsonLinesFile:
             return value
         if value is None or value == "":
             raise BadFile(
-                f"{shown(self.name)}, row {row + 1:,}: {shown(name)} is missing; how sure the model was is not known "
-                "there: fill or drop the row"
+                f"{printable(self.name)}, row {row + 1:,}: {printable(name)} is missing; how sure the model was is not "
+                "known there: fill or drop the row"
             )
         try:
             return spoken(value)
         except ValueError as error:
             raise BadFile(
-                f"{shown(self.name)}, row {row + 1:,}: {shown(name)} is {value_shown(value)}, {error}"
+                f"{printable(self.name)}, row {row + 1:,}: {printable(name)} is {printable_value(value)}, {error}"
             ) from None
 
 
@@ -136,11 +136,11 @@ def objects(name: str, piece: bytes, done: int, most: int | None = None) -> list
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
             # the first piece may end within a line
-            where = f"{shown(name)}, row {done + len(rows) + 1:,}"
-            raise BadFile(f"{where}: not a JSON object ({shown(str(error))}); is the file cut off?") from None
+            where = f"{printable(name)}, row {done + len(rows) + 1:,}"
+            raise BadFile(f"{where}: not a JSON object ({printable(str(error))}); is the file cut off?") from None
         if not isinstance(row, dict):
-            where = f"{shown(name)}, row {done + len(rows) + 1:,}"
-            raise BadFile(f"{where}: {value_shown(row)} is no JSON object; one object a line is meant")
+            where = f"{printable(name)}, row {done + len(rows) + 1:,}"
+            raise BadFile(f"{where}: {printable_value(row)} is no JSON object; one object a line is meant")
         rows.append(row)
     return rows
 

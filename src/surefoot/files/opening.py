@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from surefoot._io.printable import printable
+from surefoot.core.tally import Tally
 from surefoot.errors import InvalidTally, MissingPackage
 from surefoot.files.arrays import ArrayFile
 from surefoot.files.columnar import ArrowFile, ParquetFile
@@ -18,8 +20,6 @@ from surefoot.files.harness import SampleLog, is_sample_log
 from surefoot.files.json_lines import JsonLinesFile
 from surefoot.files.source import BadFile, Source
 from surefoot.files.streams import GZIP, ZSTD, LiveLines, Pieces, decompressed
-from surefoot.names import shown
-from surefoot.tallies import Tally
 
 _PACKED = (".gz", ".zst", ".zstd")
 _FORMATS = {
@@ -55,7 +55,7 @@ def open_data(path: str, delimiter: str | None = None) -> list[Source] | Tally:
     opened = [_at(each, delimiter) for each in paths]
     tallies = [each for each in opened if isinstance(each, Tally)]
     if tallies and len(tallies) < len(opened):
-        raise BadFile(f"{shown(path)}: saved tallies beside other files; give one kind")
+        raise BadFile(f"{printable(path)}: saved tallies beside other files; give one kind")
     if tallies:
         total = tallies[0]
         for each in tallies[1:]:
@@ -91,10 +91,10 @@ def _paths(path: str) -> list[Path]:
         found = logs or found
         kinds = sorted({str(_format(p)) for p in found})
         if not found:
-            raise BadFile(f"{shown(path)}: a folder without files of rows ({_KNOWN})")
+            raise BadFile(f"{printable(path)}: a folder without files of rows ({_KNOWN})")
         if len(kinds) > 1:
             raise BadFile(
-                f"{shown(path)}: a folder with files of several kinds ({', '.join(kinds)}); name them by a glob"
+                f"{printable(path)}: a folder with files of several kinds ({', '.join(kinds)}); name them by a glob"
             )
         return found
     if place.exists():
@@ -102,9 +102,9 @@ def _paths(path: str) -> list[Path]:
     if glob.has_magic(path):
         found = sorted(Path(p) for p in glob.glob(path, recursive=True) if Path(p).is_file())
         if not found:
-            raise BadFile(f"{shown(path)}: no file matches")
+            raise BadFile(f"{printable(path)}: no file matches")
         return found
-    raise BadFile(f"{shown(path)}: no such file")
+    raise BadFile(f"{printable(path)}: no such file")
 
 
 def _is_hidden(path: Path, folder: Path) -> bool:
@@ -124,7 +124,7 @@ def _at(path: Path, delimiter: str | None) -> list[Source] | Tally:
             pass
         size = path.stat().st_size
     except OSError as error:
-        raise BadFile(f"{shown(str(path))}: cannot be opened ({error.strerror})") from error
+        raise BadFile(f"{printable(str(path))}: cannot be opened ({error.strerror})") from error
     return _opened(str(path), lambda: path.open("rb"), size, _format(path), delimiter, path)
 
 
@@ -138,7 +138,7 @@ def _opened(
 ) -> list[Source] | Tally:
     """By its suffix, or where there is none by its first bytes."""
     if not size:
-        raise BadFile(f"{shown(name)}: empty; there is nothing to assess")
+        raise BadFile(f"{printable(name)}: empty; there is nothing to assess")
     with open_it() as raw:
         start = raw.peek(8)[:8]
         is_packed = start.startswith((GZIP, ZSTD))
@@ -196,7 +196,7 @@ def _tally(name: str, path: Path | None, open_it: Callable[[], Any], is_packed: 
             kept.flush()
             return Tally.load(kept.name)
     except (InvalidTally, OSError) as error:
-        raise BadFile(shown(error, 300)) from error
+        raise BadFile(printable(error, 300)) from error
 
 
 def _whole(name: str, open_it: Callable[[], Any]) -> bytes:
@@ -204,4 +204,4 @@ def _whole(name: str, open_it: Callable[[], Any]) -> bytes:
         with open_it() as raw:
             return decompressed(name, raw).read()
     except (OSError, EOFError) as error:
-        raise BadFile(f"{shown(name)}: truncated or damaged compressed file ({shown(str(error))})") from error
+        raise BadFile(f"{printable(name)}: truncated or damaged compressed file ({printable(str(error))})") from error

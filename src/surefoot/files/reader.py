@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from surefoot._io.printable import printable, printable_value
+from surefoot.assessment.inputs import repeated_identifier
+from surefoot.core.tally import Tally
 from surefoot.errors import AmbiguousLabels, InvalidPredictions, InvalidTally
 from surefoot.files.finding import Ambiguous, Columns, find_columns
 from surefoot.files.rounding import decimals_of
 from surefoot.files.source import BadFile, Batch, Source
 from surefoot.files.streams import ahead
-from surefoot.inputs import repeated_identifier
-from surefoot.names import shown, value_shown
+from surefoot.metrics.tallying import assessable, tally
 from surefoot.predictions import Predictions
 from surefoot.predictions.columns import as_array
 from surefoot.predictions.labels import (
@@ -28,8 +30,6 @@ from surefoot.predictions.labels import (
     labels_in_names,
     labels_of_second,
 )
-from surefoot.tallies import Tally
-from surefoot.tallying import assessable, tally
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -104,8 +104,10 @@ class Reader:
             if parts is None:
                 continue
             if parts not in first.schema.names:
-                listed = ", ".join(f"'{shown(c)}'" for c in first.schema.names[:8])
-                raise BadFile(f"{shown(first.name)}: there is no column '{shown(parts)}' to {what}; there is {listed}")
+                listed = ", ".join(f"'{printable(c)}'" for c in first.schema.names[:8])
+                raise BadFile(
+                    f"{printable(first.name)}: there is no column '{printable(parts)}' to {what}; there is {listed}"
+                )
             self.names = list(dict.fromkeys([*self.names, parts]))
         self.looks_grouped = "" if group is not None else repeated_identifier(first.head(), {*self.names})
         #: The row at which each file starts, among all rows.
@@ -114,8 +116,8 @@ class Reader:
         self._check_types()
         if positive is not None and not self._is_second():
             raise Ambiguous(
-                f"{shown(self.name)}: --positive says whose probability a single column holds; no such column is used "
-                "here"
+                f"{printable(self.name)}: --positive says whose probability a single column holds; no such column is "
+                "used here"
             )
         self._finest: int | None = 0
 
@@ -150,7 +152,7 @@ class Reader:
         import pyarrow as pa
 
         if not sum(table.num_rows for table in tables):
-            raise BadFile(f"{shown(self.name)}: no rows; there is nothing to assess")
+            raise BadFile(f"{printable(self.name)}: no rows; there is nothing to assess")
         table = pa.concat_tables(tables, promote_options="permissive") if len(tables) > 1 else tables[0]
         predictions = self.predictions(table, 0, self.labels)
         if self.is_text and predictions.certain and self.floor is None:
@@ -190,7 +192,9 @@ class Reader:
             except InvalidTally as error:
                 raise BadFile(f"{self._where(done - 1)}: {error}") from error
             if total.slices is not None and len(total.slices) > _MOST_SLICES:
-                raise BadFile(f"{shown(self.name)}: more than {_MOST_SLICES:,} slices by '{shown(str(self.by))}'")
+                raise BadFile(
+                    f"{printable(self.name)}: more than {_MOST_SLICES:,} slices by '{printable(str(self.by))}'"
+                )
             self.progress(batch.share, done)
         return total
 
@@ -201,7 +205,9 @@ class Reader:
             self.starts.append(done)
             missing = next((name for name in self.names if name not in source.schema.names), None)
             if missing is not None:
-                raise BadFile(f"{shown(source.name)}: it has no column '{shown(missing)}', which the first file has")
+                raise BadFile(
+                    f"{printable(source.name)}: it has no column '{printable(missing)}', which the first file has"
+                )
             for batch in ahead(source.batches(self.names, self.columns.numbers())):
                 done += batch.table.num_rows
                 yield Batch(batch.table, (number + batch.share) / len(self.sources))
@@ -230,7 +236,7 @@ class Reader:
         except BadFile:
             raise
         except AmbiguousLabels as error:
-            raise Ambiguous(f"{shown(self.name)}: {error}") from error
+            raise Ambiguous(f"{printable(self.name)}: {error}") from error
         except InvalidPredictions as error:
             raise self._located(str(error), start) from error
 
@@ -258,7 +264,7 @@ class Reader:
                 odd = (i for i, v in enumerate(values) if v is not None and not v.strip().lstrip("-").isdigit())
                 row = next(odd, None)
                 if row is not None:
-                    names = shown(getattr(self.columns, role)), value_shown(values[row])
+                    names = printable(getattr(self.columns, role)), printable_value(values[row])
                     raise BadFile(
                         f"{self._where(start + row)}: {names[0]} is {names[1]}, but the other labels are whole "
                         "numbers; labels are of one kind"
@@ -283,9 +289,9 @@ class Reader:
         said = " ".join(message.split()).rstrip(".")
         match = re.match(r"(?:column '(?P<column>.*?)'|(?P<argument>\w+))\[(?P<row>\d+)(?:, *\d+)?\]", said)
         if match is None:
-            return BadFile(f"{shown(self.name)}: {said}")
+            return BadFile(f"{printable(self.name)}: {said}")
         column = match["column"] or self._column_of(match["argument"])
-        return BadFile(f"{self._where(start + int(match['row']))}: {shown(column)}{said[match.end() :]}")
+        return BadFile(f"{self._where(start + int(match['row']))}: {printable(column)}{said[match.end() :]}")
 
     def _column_of(self, argument: str) -> str:
         role = {"y_true": "truth", "y_pred": "predicted", "sample_weight": "weight"}.get(argument, argument)
@@ -295,12 +301,12 @@ class Reader:
     def _where(self, row: int) -> str:
         """The file and the row in it, counted from 1."""
         at = max(0, bisect_right(self.starts, row) - 1)
-        return f"{shown(self.sources[at].name)}, row {row - self.starts[at] + 1:,}"
+        return f"{printable(self.sources[at].name)}, row {row - self.starts[at] + 1:,}"
 
     def by_values(self, table: pa.Table, predictions: Predictions, start: int = 0) -> Any:
         if self.by is None or self.by in ("predicted", "truth"):
             if self.by is not None and getattr(predictions, self.by) is None:
-                raise BadFile(f"{shown(self.name)}: it holds no labels to slice by, only whether rows are correct")
+                raise BadFile(f"{printable(self.name)}: it holds no labels to slice by, only whether rows are correct")
             return self.by
         return self._values(table, self.by, "sliced by it", start)
 
@@ -313,13 +319,15 @@ class Reader:
         column = table.column(name)
         if column.null_count:
             row = next(i for i, value in enumerate(column.to_pylist()) if value is None)
-            raise BadFile(f"{self._where(start + row)}: {shown(name)} is empty, and rows are {how}; fill or drop it")
+            raise BadFile(
+                f"{self._where(start + row)}: {printable(name)} is empty, and rows are {how}; fill or drop it"
+            )
         try:
             values = np.asarray(column)
             return np.array([str(v) for v in values]) if values.dtype.kind not in "biuU" else values
         except (ValueError, TypeError) as error:
             raise BadFile(
-                f"{shown(self.name)}: '{shown(name)}' holds no values that rows are {how} ({error})"
+                f"{printable(self.name)}: '{printable(name)}' holds no values that rows are {how} ({error})"
             ) from error
 
     # -- what all rows must agree on ---------------------------------------------------------------------------------
@@ -332,8 +340,8 @@ class Reader:
                 if name in source.schema.names:
                     wanted, own = (_plain_type(schema.field(name).type) for schema in (first, source.schema))
                     if own != wanted:
-                        said = f"{shown(name)} is of type {own}, in the first file {wanted}"
-                        raise BadFile(f"{shown(source.name)}: {said}; convert one")
+                        said = f"{printable(name)} is of type {own}, in the first file {wanted}"
+                        raise BadFile(f"{printable(source.name)}: {said}; convert one")
 
     def _weighs_nothing(self, table: pa.Table) -> bool:
         """Whether no row of a batch counts: then it adds nothing, as its rows would to others."""
@@ -379,7 +387,7 @@ class Reader:
             if labels is not None:
                 return labels
         raise Ambiguous(
-            f"{shown(self.name)}: the first row does not tell what the labels of a stream are; give columns of "
+            f"{printable(self.name)}: the first row does not tell what the labels of a stream are; give columns of "
             "probabilities named after them, labels 0, 1, ..., or --predicted and --confidence"
         )
 

@@ -6,14 +6,14 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from surefoot._io.printable import printable
+from surefoot.core.tally import Tally
 from surefoot.files.finding import Columns
 from surefoot.files.opening import open_data, open_live
 from surefoot.files.reader import Progress, Reader, Reading
 from surefoot.files.rounding import decimals_of
 from surefoot.files.source import BadFile, Batch
-from surefoot.names import shown
 from surefoot.predictions import Predictions
-from surefoot.tallies import Tally
 
 #: Decimals that a stream of text is supposed to have before it has shown any.
 _SUPPOSED = 6
@@ -34,7 +34,7 @@ def load(path: str | os.PathLike[str], **columns: Any) -> Predictions:
         raise TypeError(f"load got an unexpected argument {unknown!r}; it takes those of Predictions.from_frame.")
     sources = open_data(os.fspath(path), delimiter)
     if isinstance(sources, Tally):
-        raise BadFile(f"{shown(os.fspath(path))}: a saved tally holds no rows; load it with surefoot.Tally.load")
+        raise BadFile(f"{printable(os.fspath(path))}: a saved tally holds no rows; load it with surefoot.Tally.load")
     reader = Reader(os.fspath(path), sources, columns, None, labels, floor, None, positive=positive, float32=float32)
     return reader.whole().held  # type: ignore[return-value]
 
@@ -63,7 +63,7 @@ def read(
             or positive is not None
             or any(value is not None for value in columns.values())
         ):
-            raise BadFile(f"{shown(path)}: a saved tally has no columns to choose from; give it alone")
+            raise BadFile(f"{printable(path)}: a saved tally has no columns to choose from; give it alone")
         return Reading(path, sources, None)
     reader = Reader(path, sources, columns, by, None, None, progress, positive=positive, float32=float32, group=group)
     return reader.whole_or_tally(metrics) if group is None else reader.whole()
@@ -85,7 +85,7 @@ def follow(
     """
     sources = open_live(delimiter) if path == "-" else open_data(path, delimiter)
     if isinstance(sources, Tally):
-        raise BadFile(f"{shown(path)}: a saved tally holds no rows to follow")
+        raise BadFile(f"{printable(path)}: a saved tally holds no rows to follow")
     reader = Reader(
         path, sources, columns, identifier, None, None, None, positive=positive, float32=float32, group=group
     )

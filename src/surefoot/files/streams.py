@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
+from surefoot._io.printable import printable
 from surefoot.errors import MissingPackage
 from surefoot.files.source import BadFile
-from surefoot.names import shown
 
 Item = TypeVar("Item")
 
@@ -161,7 +161,7 @@ def _fill(name: str, stream: Any, view: memoryview) -> int:
         while done < len(view) and (got := stream.readinto(view[done:])):
             done += got
     except (EOFError, OSError, zlib.error) as error:
-        raise BadFile(f"{shown(name)}: truncated or damaged compressed file ({shown(str(error))})") from error
+        raise BadFile(f"{printable(name)}: truncated or damaged compressed file ({printable(str(error))})") from error
     return done
 
 

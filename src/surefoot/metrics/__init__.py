@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from surefoot.metric import Metric
+from surefoot.core.metric import Metric
 from surefoot.metrics.adaptive import adaptive_ece_metric, eci_metric
 from surefoot.metrics.binned import ece_metric, equal_mass_ece_metric, mce_metric
 from surefoot.metrics.classwise import (

@@ -9,20 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.arguments import check_whole
+from surefoot._io.arguments import check_whole
+from surefoot.core.metric import Metric, Outcome
+from surefoot.core.tally import Floats, Tally
 from surefoot.engines.anywhere import on_host
-from surefoot.metric import Metric, Noted
 from surefoot.metrics.binned import check_bins
 from surefoot.metrics.by_confidence import NOTHING, TERMS, Levels, levels
 from surefoot.predictions import as_predictions
-from surefoot.tallies import Floats, Tally
 
 
 @cache
 def adaptive_ece_metric(min_size: int = 100) -> Metric:
     """Expected calibration error over parts that are split at their mean while they hold this many rows."""
 
-    def formula(t: Tally) -> float | Noted:
+    def formula(t: Tally) -> float | Outcome:
         at = levels(t)
         if not len(at.weight):
             return NOTHING
@@ -104,7 +104,7 @@ def _quantiles(at: Levels, n_bins: int) -> Floats:
 def eci_metric(n_bins: int = 15) -> Metric:
     """Estimated calibration index over this many quantile bins."""
 
-    def formula(t: Tally) -> float | Noted:
+    def formula(t: Tally) -> float | Outcome:
         at = levels(t)
         return _eci_parts(at, n_bins).eci if len(at.weight) else NOTHING
 
@@ -198,6 +198,6 @@ def eci_parts(
     """
     check_bins(n_bins)
     p = on_host(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt))
-    from surefoot.engines.arrays import tally_arrays
+    from surefoot.engines.numpy import tally_arrays
 
     return _eci_parts(levels(tally_arrays(p, TERMS)), int(n_bins))

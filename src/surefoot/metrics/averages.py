@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from surefoot.metric import Noted, undefined
-from surefoot.tallies import Floats, Label
+from surefoot.core.metric import Outcome, undefined
+from surefoot.core.tally import Floats, Label
 
 Average = Literal["macro", "micro", "weighted"] | None
 
@@ -23,12 +23,12 @@ def averaged(values: Floats, support: Floats, average: Average, labels: tuple[La
     defined = ~np.isnan(values)
     note = "" if defined.all() else _undefined_classes(labels, defined)
     if average is None:
-        return Noted(values, note) if note else values
+        return Outcome(values, note) if note else values
     weights = support[defined] if average == "weighted" else np.ones(int(defined.sum()))
     if not weights.sum():
         return undefined(note)
     mean = math.fsum(values[defined] * weights) / math.fsum(weights)
-    return Noted(mean, f"{note}, and left out of the mean") if note else mean
+    return Outcome(mean, f"{note}, and left out of the mean") if note else mean
 
 
 def _undefined_classes(labels: tuple[Label, ...], defined: Any) -> str:

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.arguments import check_whole
-from surefoot.keys import CONFIDENCE_ITSELF, Bins, Closed, Key
-from surefoot.metric import Metric
+from surefoot._io.arguments import check_whole
+from surefoot.core.keys import CONFIDENCE_ITSELF, Bins, Closed, Key
+from surefoot.core.metric import Metric
+from surefoot.core.tally import Floats, Tally
+from surefoot.core.term import Term
 from surefoot.metrics.terms import WEIGHT
 from surefoot.predictions import as_predictions
-from surefoot.tallies import Floats, Tally, Term
 
 
 def check_bins(n_bins: Any, closed: Any = "right") -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from surefoot.keys import CONFIDENCE_ITSELF, from_ordered_bits
-from surefoot.metric import undefined
-from surefoot.tallies import Floats, Tally, Term
+from surefoot.core.keys import CONFIDENCE_ITSELF, from_ordered_bits
+from surefoot.core.metric import undefined
+from surefoot.core.tally import Floats, Tally
+from surefoot.core.term import Term
 
 WEIGHT_AT = Term("weight by confidence", lambda row: row.weight, CONFIDENCE_ITSELF)
 ROWS_AT = Term("rows by confidence", lambda row: row.one * (row.weight > 0), CONFIDENCE_ITSELF)

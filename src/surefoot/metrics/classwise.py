@@ -15,11 +15,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from surefoot.metric import Metric, undefined
+from surefoot.core.metric import Metric, undefined
+from surefoot.core.tally import Floats
 from surefoot.metrics.averages import Average, averaged
 from surefoot.metrics.confusion import Confusion, Formula, asked_labels, cells, confusion_metric
 from surefoot.predictions import as_predictions
-from surefoot.tallies import Floats
 
 _ARGUMENTS = """
 ``average`` is "macro" (the plain mean over classes), "weighted" (by the confidence on the true rows of each), "micro"

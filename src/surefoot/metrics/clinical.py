@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.arguments import check_whole
-from surefoot.metric import Metric, Noted, undefined
+from surefoot._io.arguments import check_whole
+from surefoot.core.metric import Metric, Outcome, undefined
+from surefoot.core.tally import Floats, Tally
+from surefoot.core.term import Term
 from surefoot.metrics.by_confidence import NOTHING, TERMS, levels
 from surefoot.predictions import as_predictions
-from surefoot.tallies import Floats, Tally, Term
 
 LEAN = Term("lean of mistakes", lambda row: row.weight * (row.correct - row.confidence) * (row.doubt - row.confidence))
 LEAN_VARIANCE = Term(
@@ -21,7 +22,7 @@ LEAN_VARIANCE = Term(
 )
 
 
-def _spiegelhalter(t: Tally) -> float | Noted:
+def _spiegelhalter(t: Tally) -> float | Outcome:
     if not t[LEAN_VARIANCE]:
         return undefined("every confidence is 0, 1/2 or 1: Brier's score cannot vary")
     return t[LEAN] / math.sqrt(t[LEAN_VARIANCE])
@@ -46,7 +47,7 @@ SPIEGELHALTER_Z = Metric(
 def hosmer_lemeshow_metric(n_groups: int = 10) -> Metric:
     """Hosmer and Lemeshow's chi squared over this many groups of equal size."""
 
-    def formula(t: Tally) -> float | Noted:
+    def formula(t: Tally) -> float | Outcome:
         at = levels(t)
         if not len(at.weight):
             return NOTHING
@@ -79,7 +80,7 @@ def hosmer_lemeshow_metric(n_groups: int = 10) -> Metric:
     )
 
 
-def _cox(t: Tally) -> tuple[float, float] | Noted:
+def _cox(t: Tally) -> tuple[float, float] | Outcome:
     """Intercept and slope of the logistic regression of correctness on the log-odds of confidence."""
     at = levels(t)
     inside = (at.confidence > 0) & (at.confidence < 1)
@@ -114,19 +115,19 @@ def _cox(t: Tally) -> tuple[float, float] | Noted:
     return float(line[0]), float(line[1])
 
 
-def _remembered(t: Tally) -> tuple[float, float] | Noted:
-    found: tuple[float, float] | Noted = t.remember("cox line", lambda: _cox(t))
+def _remembered(t: Tally) -> tuple[float, float] | Outcome:
+    found: tuple[float, float] | Outcome = t.cached("cox line", lambda: _cox(t))
     return found
 
 
-def _slope(t: Tally) -> float | Noted:
+def _slope(t: Tally) -> float | Outcome:
     found = _remembered(t)
-    return found if isinstance(found, Noted) else found[1]
+    return found if isinstance(found, Outcome) else found[1]
 
 
-def _intercept(t: Tally) -> float | Noted:
+def _intercept(t: Tally) -> float | Outcome:
     found = _remembered(t)
-    return found if isinstance(found, Noted) else found[0]
+    return found if isinstance(found, Outcome) else found[0]
 
 
 _COX = "Cox, Biometrika (1958)"

@@ -9,15 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from surefoot._io.presentation import present
+from surefoot.core.keys import CLASS_PAIR, HALF, LOWER
+from surefoot.core.metric import Metric, undefined
+from surefoot.core.tally import Floats, Label, Tally
+from surefoot.core.term import Term
 from surefoot.engines.anywhere import is_on_device
 from surefoot.errors import InvalidPredictions
-from surefoot.keys import CLASS_PAIR, HALF, LOWER
-from surefoot.metric import Metric, undefined
 from surefoot.metrics.averages import Average, averaged, check_average
 from surefoot.predictions import Predictions, as_predictions
 from surefoot.predictions.labels import as_labels, given_labels_of, kind_of_label
 from surefoot.predictions.tensors import are_on_device
-from surefoot.tallies import Floats, Label, Tally, Term
 
 PAIRS = Term("weight by class pair", lambda row: row.weight, CLASS_PAIR)
 CW_PAIRS = Term("confidence by class pair", lambda row: row.weight * row.confidence, CLASS_PAIR)
@@ -40,17 +42,15 @@ class Confusion:
     matrix: Floats
 
     def _repr_html_(self) -> str:
-        from surefoot.report.notebook import confusion_table
-
-        return confusion_table(self)
+        return str(present("notebook", "confusion_table", self))
 
 
 def read_confusion(t: Tally, term: Term, labels: tuple[Label, ...] | None = None) -> Confusion:
     """The confusion matrix a tally holds, over its own labels or over those asked for."""
     assert t.labels is not None
-    whole: Floats = t.remember(f"matrix of {term.name}", lambda: _matrix(t, term))
+    whole: Floats = t.cached(f"matrix of {term.name}", lambda: _matrix(t, term))
     if labels is None or labels == t.labels:
-        four: tuple[Floats, Floats, Floats, Floats] = t.remember(f"cells of {term.name}", lambda: cells(whole))
+        four: tuple[Floats, Floats, Floats, Floats] = t.cached(f"cells of {term.name}", lambda: cells(whole))
         return Confusion(t.labels, *four, whole)
     where = {label: i for i, label in enumerate(t.labels)}
     known = [i for i, label in enumerate(labels) if label in where]

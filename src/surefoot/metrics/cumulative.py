@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.metric import Metric, Noted
+from surefoot.core.metric import Metric, Outcome
+from surefoot.core.tally import Floats, Tally
 from surefoot.metrics.by_confidence import NOTHING, TERMS, levels
 from surefoot.predictions import as_predictions
-from surefoot.tallies import Floats, Tally
 
 _REFERENCE = "Arrieta-Ibarra, Gujral, Tannen, Tygert and Xu, JMLR (2022)"
 
@@ -21,11 +21,11 @@ def _walk(t: Tally) -> Floats:
     return walk
 
 
-def _mad(t: Tally) -> float | Noted:
+def _mad(t: Tally) -> float | Outcome:
     return float(np.abs(_walk(t)).max()) if len(levels(t).weight) else NOTHING
 
 
-def _range(t: Tally) -> float | Noted:
+def _range(t: Tally) -> float | Outcome:
     return float(np.ptp(_walk(t))) if len(levels(t).weight) else NOTHING
 
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.metric import Metric, Noted
+from surefoot.core.metric import Metric, Outcome
+from surefoot.core.tally import Tally
 from surefoot.metrics.by_confidence import NOTHING, TERMS, levels
 from surefoot.predictions import as_predictions
-from surefoot.tallies import Tally
 
 
-def _mcaldist(t: Tally) -> float | Noted:
+def _mcaldist(t: Tally) -> float | Outcome:
     from scipy.optimize import isotonic_regression
 
     at = levels(t)

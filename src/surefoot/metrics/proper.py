@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from surefoot.expressions import log
-from surefoot.metric import Metric
+from surefoot.core.expression import log
+from surefoot.core.metric import Metric
+from surefoot.core.term import Term
 from surefoot.metrics.terms import WEIGHT
 from surefoot.predictions import as_predictions
-from surefoot.tallies import Term
 
 SQUARED_GAP = Term("squared gap", lambda row: row.weight * (row.confidence - row.correct) ** 2)
 

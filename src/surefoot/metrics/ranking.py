@@ -11,17 +11,18 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.core.keys import CLASS_SCORE, from_ordered_bits
+from surefoot.core.metric import Metric, Outcome
+from surefoot.core.tally import Floats, Label, Table, Tally
+from surefoot.core.term import Term
 from surefoot.engines.anywhere import is_on_device
 from surefoot.engines.rankings import ClassScores
 from surefoot.errors import InvalidPredictions, MetricUnavailable, UndefinedMetricWarning
-from surefoot.keys import CLASS_SCORE, from_ordered_bits
-from surefoot.metric import Metric, Noted
 from surefoot.metrics.averages import Average, averaged, check_average
 from surefoot.metrics.weighted import gained
 from surefoot.predictions import Predictions
 from surefoot.predictions.arguments import refuse_beside_predictions
 from surefoot.predictions.labels import as_labels
-from surefoot.tallies import Floats, Label, Table, Tally, Term
 
 POSITIVE = Term("positives by score", lambda row: row.weight * row.positive, CLASS_SCORE)
 NEGATIVE = Term("negatives by score", lambda row: row.weight * row.negative, CLASS_SCORE)
@@ -155,7 +156,7 @@ def _by_class(t: Tally, name: str, average: Average) -> ByClass:
     assert t.labels is not None
     wanted = range(1, 2) if average is not None and len(t.labels) == 2 else range(len(t.labels))
     together = next(names for names in _TOGETHER if name in names)
-    areas: dict[str, ByClass] = t.remember(f"{together} of {wanted}", lambda: _walk(t, together, wanted))
+    areas: dict[str, ByClass] = t.cached(f"{together} of {wanted}", lambda: _walk(t, together, wanted))
     return areas[name]
 
 
@@ -197,7 +198,7 @@ def _off(t: Tally, name: str, average: Average) -> Any:
 
 
 def _plain(result: Any) -> Any:
-    return result.value if isinstance(result, Noted) else result
+    return result.value if isinstance(result, Outcome) else result
 
 
 @cache
@@ -232,7 +233,7 @@ def auc_gain_metric(average: Average = "macro") -> Metric:
         plain, weighted = _averaged(t, "auc", average), _averaged(t, "cw_auc", average)
         value = _gains(_plain(weighted), _plain(plain))
         value = value if average is None else float(value)
-        return Noted(value, weighted.note) if isinstance(weighted, Noted) else value
+        return Outcome(value, weighted.note) if isinstance(weighted, Outcome) else value
 
     def error(t: Tally) -> float:
         plain, weighted = (np.asarray(_plain(_averaged(t, name, average))) for name in ("auc", "cw_auc"))
@@ -290,7 +291,7 @@ def _curve(predictions: Predictions, label: Any, metric: Metric, terms: tuple[Te
         raise MetricUnavailable(missing)
     position = _position(predictions, label)
     if is_on_device(predictions):
-        from surefoot.engines.tensors import TensorScores
+        from surefoot.engines.torch import TensorScores
 
         table = TensorScores(predictions, list(terms)).of_class(position)
     else:

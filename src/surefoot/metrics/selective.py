@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from surefoot.metric import Metric, Noted, undefined
+from surefoot.core.metric import Metric, Outcome, undefined
+from surefoot.core.tally import Tally
+from surefoot.core.term import Term
 from surefoot.predictions import as_predictions
-from surefoot.tallies import Tally, Term
 
 _REFERENCE = "Shahnazari et al., arXiv 2505.18622 (2025)"
 
@@ -27,7 +28,7 @@ def _terms(threshold: float) -> tuple[Term, Term, Term]:
 def _metric(name: str, threshold: float, title: str, notation: str, least: float, *, counts_wrong: bool) -> Metric:
     weight, right, wrong = terms = _terms(threshold)
 
-    def formula(t: Tally) -> float | Noted:
+    def formula(t: Tally) -> float | Outcome:
         if not t[weight]:
             return undefined(f"no confidence reaches {threshold}, so nothing is accepted")
         return (t[right] - counts_wrong * t[wrong]) / (1 - threshold) / t[weight]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from surefoot.expressions import reciprocal
-from surefoot.metric import Metric, Noted, undefined
+from surefoot.core.expression import reciprocal
+from surefoot.core.metric import Metric, Outcome, undefined
+from surefoot.core.tally import Tally
+from surefoot.core.term import Term
 from surefoot.metrics.terms import CERTAIN_WRONG, DOUBTFUL
 from surefoot.predictions import as_predictions
-from surefoot.tallies import Tally, Term
 
 # rows that claim certainty have no finite surprise: they add 0 here and are counted apart
 SURPRISE = Term("surprise", lambda row: row.weight * row.wrong * reciprocal(row.doubt))
@@ -19,21 +20,21 @@ ODDS = Term("odds by squared weight", lambda row: row.weight**2 * row.confidence
 _NO_DOUBT = "no row admits doubt, so there is nothing to compare mistakes with"
 
 
-def _csr(t: Tally) -> float | Noted:
+def _csr(t: Tally) -> float | Outcome:
     if t[CERTAIN_WRONG]:
         return math.inf
     return t[SURPRISE] / t[DOUBTFUL] if t[DOUBTFUL] else undefined(_NO_DOUBT)
 
 
-def _sigma(t: Tally) -> float | Noted:
+def _sigma(t: Tally) -> float | Outcome:
     return math.sqrt(t[ODDS]) / t[DOUBTFUL] if t[DOUBTFUL] else undefined(_NO_DOUBT)
 
 
-def _z(t: Tally) -> float | Noted:
+def _z(t: Tally) -> float | Outcome:
     ratio, sigma = _csr(t), _sigma(t)
     if ratio == math.inf:
         return math.inf
-    if isinstance(ratio, Noted) or isinstance(sigma, Noted):
+    if isinstance(ratio, Outcome) or isinstance(sigma, Outcome):
         return undefined(_NO_DOUBT)
     if sigma == math.inf and ratio <= 1:
         return 0.0  # less than 1e-150 below
@@ -45,9 +46,9 @@ def _z(t: Tally) -> float | Noted:
     return (ratio - 1) / sigma
 
 
-def _p_risk(t: Tally) -> float | Noted:
+def _p_risk(t: Tally) -> float | Outcome:
     z = _z(t)
-    if isinstance(z, Noted):
+    if isinstance(z, Outcome):
         return z
     return normal_cdf(z) if z > 0 else 0.0
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.metric import Metric, Noted
+from surefoot._stats.roots import root
+from surefoot.core.metric import Metric, Outcome
+from surefoot.core.tally import Floats, Tally
 from surefoot.metrics.by_confidence import NOTHING, TERMS, Levels, levels
 from surefoot.predictions import as_predictions
-from surefoot.roots import root
-from surefoot.tallies import Floats, Tally
 
 #: The paper's clip: log-odds beyond are not told apart.
 _CLIP = 1e-8
@@ -28,7 +28,7 @@ _FINENESS = 400
 def ls_ece_metric(bandwidth: float = 1 / 15) -> Metric:
     """Logit-smoothed calibration error with a normal kernel of this bandwidth."""
 
-    def formula(t: Tally) -> float | Noted:
+    def formula(t: Tally) -> float | Outcome:
         from scipy.special import expit
 
         at = levels(t)
@@ -76,7 +76,7 @@ def _smoothed(at: Levels, bandwidth: float) -> tuple[Floats, Floats, Floats]:
     return (np.arange(size) + first) * step, spread[0], spread[1]
 
 
-def _smooth_ece(t: Tally) -> float | Noted:
+def _smooth_ece(t: Tally) -> float | Outcome:
     """The bandwidth at which the smoothed error is the bandwidth itself."""
     from scipy.fft import dct, idct
 
@@ -156,7 +156,7 @@ def ls_ece(
         return float(ls_ece_metric(float(bandwidth))(p))
     from scipy.special import expit
 
-    from surefoot.engines.arrays import tally_arrays
+    from surefoot.engines.numpy import tally_arrays
 
     at = levels(tally_arrays(p, TERMS))
     grid, density, correct = _smoothed(at, float(bandwidth))

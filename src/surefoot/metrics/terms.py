@@ -1,9 +1,9 @@
 """Terms that several metrics share."""
 
-from surefoot import doubt_table
-from surefoot.expressions import reciprocal
-from surefoot.keys import DOUBT_ITSELF
-from surefoot.tallies import Term
+from surefoot.core import doubt_table
+from surefoot.core.expression import reciprocal
+from surefoot.core.keys import DOUBT_ITSELF
+from surefoot.core.term import Term
 
 #: Rows that count.
 ROWS = Term("rows", lambda row: row.one * (row.weight > 0))

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from surefoot.arguments import check_share, check_whole
-from surefoot.binomial import at_most, more_than
-from surefoot.keys import EACH_ROW
-from surefoot.metric import Metric, Noted, undefined
+from surefoot._io.arguments import check_share, check_whole
+from surefoot._stats.binomial import at_most, more_than
+from surefoot.core.keys import EACH_ROW
+from surefoot.core.metric import Metric, Outcome, undefined
+from surefoot.core.tally import Floats, Tally
+from surefoot.core.term import Term
 from surefoot.metrics.by_confidence import NOTHING, TERMS, Levels, levels
 from surefoot.predictions import as_predictions
-from surefoot.tallies import Floats, Tally, Term
 
 ROW_WEIGHT = Term("weight of the row", lambda row: row.weight, EACH_ROW)
 ROW_CONFIDENCE = Term("confidence of the row", lambda row: row.one * row.confidence, EACH_ROW)
@@ -29,7 +30,7 @@ ROW_CORRECT = Term("correctness of the row", lambda row: row.one * row.correct, 
 def tce_metric(alpha: float = 0.05, n_min: int | None = None, n_max: int | None = None) -> Metric:
     """Test-based calibration error with bins of at least ``n_min`` and at most ``n_max`` rows where that can be."""
 
-    def formula(t: Tally) -> float | Noted:
+    def formula(t: Tally) -> float | Outcome:
         table = t.table(EACH_ROW)
         weight, confidence, correct = (
             table.totals[term.name].high for term in (ROW_WEIGHT, ROW_CONFIDENCE, ROW_CORRECT)
@@ -193,7 +194,7 @@ def tcal_statistics(at: Levels, n_levels: int) -> tuple[Floats, Floats, Floats]:
     return statistics, spreads, skews
 
 
-def _tcal(t: Tally) -> float | Noted:
+def _tcal(t: Tally) -> float | Outcome:
     from scipy.special import gammaincinv, ndtri
 
     at = levels(t)

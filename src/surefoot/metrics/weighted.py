@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from surefoot.metric import Metric, Noted, undefined
+from surefoot.core.metric import Metric, Outcome, undefined
+from surefoot.core.tally import Tally
 from surefoot.metrics.terms import CONFIDENCE, CORRECT, CORRECT_CONFIDENCE, WEIGHT
 from surefoot.predictions import as_predictions
-from surefoot.tallies import Tally
 
 
 def _accuracy(t: Tally) -> float:
     return t[CORRECT] / t[WEIGHT]
 
 
-def _cw_accuracy(t: Tally) -> float | Noted:
+def _cw_accuracy(t: Tally) -> float | Outcome:
     return t[CORRECT_CONFIDENCE] / t[CONFIDENCE] if t[CONFIDENCE] else undefined("every confidence is 0")
 
 
-def _gain(t: Tally) -> float | Noted:
+def _gain(t: Tally) -> float | Outcome:
     weighted = _cw_accuracy(t)
-    return weighted if isinstance(weighted, Noted) else gained(weighted, _accuracy(t))
+    return weighted if isinstance(weighted, Outcome) else gained(weighted, _accuracy(t))
 
 
 def gained(weighted: float, plain: float) -> float:

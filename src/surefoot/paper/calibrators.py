@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.assessment.calibrate import NAMED
 from surefoot.calibrators import Calibrator
-from surefoot.calibrators.choosing import NAMED
 from surefoot.metrics import ALL
 from surefoot.predictions import Predictions
 from surefoot.risk.test import risk_test

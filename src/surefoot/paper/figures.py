@@ -54,7 +54,7 @@ def drawn(folder: Path, models: dict[str, dict[str, Predictions]], told: Told = 
 
 
 def _panel(ax: Any, predictions: Predictions, label: int, title: str) -> None:
-    from surefoot.plots.display import INK, MUTED, noted, quiet, titled
+    from surefoot.render.mpl.display import INK, MUTED, noted, quiet, titled
 
     quiet(ax)
     ax.plot([0, 1], [0, 1], ":", color=MUTED, linewidth=1)

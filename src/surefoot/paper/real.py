@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.assessment import assess
+from surefoot._io.writing import write_whole
+from surefoot.assessment.assess import assess
 from surefoot.paper.calibrators import judged
 from surefoot.paper.datasets import SETS, Loaded, load
 from surefoot.paper.training import Parts, Search, Tuned, calibrated, log_loss, parted, probabilities, stored
 from surefoot.predictions import Predictions
 from surefoot.risk.indicator_tests import ecd_test, tcal_test
-from surefoot.writing import write_whole
 
 REGIMES = ("raw", "isotonic", "platt")
 #: Where the calibrators that the paper does not have are kept.

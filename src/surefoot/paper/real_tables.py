@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from surefoot._io.writing import write_whole
 from surefoot.paper.printed import printed
 from surefoot.paper.real import REGIMES, UNCALIBRATED
-from surefoot.writing import write_whole
 
 #: Which printed table holds which of our columns.
 TABLES = {"real": 2, "real_other_indicators": 2, "cwauc_real": 2}

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from surefoot.engines.threads import in_parallel, workers
+from surefoot.core.tally import Floats
+from surefoot.engines.parallel import in_parallel, workers
 from surefoot.metrics.size_ratio import normal_cdf
 from surefoot.synthetic import MODES, PROFILES
-from surefoot.tallies import Floats
 
 Flags = npt.NDArray[np.bool_]
 

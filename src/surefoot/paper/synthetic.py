@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from surefoot._io.writing import write_whole
+from surefoot.core.tally import Floats
 from surefoot.paper.agreement import Cell, cell, single
 from surefoot.paper.printed import printed
 from surefoot.paper.simulation import QUANTITIES, Plan, Results, rankings, simulated
 from surefoot.synthetic import MODES, PROFILES
-from surefoot.tallies import Floats
-from surefoot.writing import write_whole
 
 #: Sizes of the paper's table of perfect calibration, and of its table of all modes.
 BY_SIZE, OF_MODES = (100, 10_000, 100_000), 1000

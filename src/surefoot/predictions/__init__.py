@@ -1,6 +1,6 @@
 """What the user holds, checked and named: truth, predicted, confidence, doubt, weight."""
 
 from surefoot.predictions.arguments import as_predictions
-from surefoot.predictions.doors import Predictions
+from surefoot.predictions.arrays import Predictions
 
 __all__ = ["Predictions", "as_predictions"]

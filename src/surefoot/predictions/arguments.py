@@ -6,7 +6,7 @@ from typing import Any
 
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions import tensors
-from surefoot.predictions.doors import Predictions
+from surefoot.predictions.arrays import Predictions
 
 
 def as_predictions(

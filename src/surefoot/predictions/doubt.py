@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from surefoot._stats.logistic import expit
 from surefoot.errors import InvalidPredictions, RoundedConfidenceWarning
 from surefoot.predictions.columns import Array, Numbers, first_row
 
@@ -172,12 +173,6 @@ def log_odds_of_block(logits: Any, at: Any, xp: Any) -> Any:
     odds[at, order] = top - top_others
     # differences of logits beyond the range of float64
     return xp.clip(odds, -_FARTHEST, _FARTHEST)
-
-
-def expit(x: Any, xp: Any = np) -> Any:
-    """1/(1 + exp(-x)), accurate at both ends; ``xp`` as in :func:`log_odds_of_block`."""
-    small = xp.exp(-xp.abs(x))
-    return xp.where(x >= 0, 1.0, small) / (1 + small)
 
 
 def near_one(confidence: Numbers) -> float:

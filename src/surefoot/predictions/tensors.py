@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from surefoot._stats.logistic import expit
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions.checks import checked_floor, count_classes
 from surefoot.predictions.columns import Numbers, check_lengths, check_weight
-from surefoot.predictions.doubt import SMALLEST, expit, log_odds_of_block, near_one, warn_if_near_one
+from surefoot.predictions.doubt import SMALLEST, log_odds_of_block, near_one, warn_if_near_one
 from surefoot.predictions.labels import Label, refuse_mixture
 from surefoot.predictions.tensor_checks import (
     Tensor,
@@ -43,7 +44,7 @@ from surefoot.predictions.tensor_checks import (
 )
 
 if TYPE_CHECKING:
-    from surefoot.predictions.doors import Predictions
+    from surefoot.predictions.arrays import Predictions
 
 
 #: Programs for each multiprocessor.
@@ -259,7 +260,7 @@ class TensorPredictions:
 
     def on_host(self) -> Predictions:
         """The same on the host, for what needs the rows themselves there."""
-        from surefoot.predictions.doors import Predictions
+        from surefoot.predictions.arrays import Predictions
 
         def array(values: Tensor | None) -> Any:
             if values is None:
@@ -400,7 +401,7 @@ def _in_one_pass(y_true: Tensor, p: Tensor, is_stored_wide: bool) -> dict[str, A
     kind = str(p.dtype).removeprefix("torch.")
     if kind not in ("float64", "float32", "float16", "bfloat16") or str(y_true.dtype) != "torch.int64":
         return None
-    from surefoot.predictions.second_kernel import claimed
+    from surefoot.predictions.triton import claimed
 
     column = Numbers(p.detach(), kind, is_stored_wide)
     found = claimed(column.values, y_true, near_one(column), _PROGRAMS * multiprocessors(p.device))

@@ -11,12 +11,12 @@ from functools import cached_property
 
 import numpy as np
 
-from surefoot.risk.cells import Cells
-from surefoot.risk.counts import MOST, Counts
+from surefoot._stats.roots import root
 from surefoot.risk.evalues import spread
-from surefoot.risk.null import upper_tail
-from surefoot.risk.rows import Rows
-from surefoot.roots import root
+from surefoot.risk.law.bernoulli_sum import BernoulliSum
+from surefoot.risk.law.cells import Cells
+from surefoot.risk.law.counts import MOST, Counts
+from surefoot.risk.law.null import upper_tail
 
 #: The logarithms of the shortfalls between which the best and the limits are looked for; the chance at a limit.
 _LOWEST, _HIGHEST = math.log(1e-300), -1e-15
@@ -92,8 +92,8 @@ class Deflation:
         """The chance of a CSR of the deflated confidences at least as large as that seen, or at most."""
         cells = self._cells
         # 1 / chance stays finite
-        chance = np.maximum(cells.chance + shortfall * cells.otherwise, 1 / MOST)
-        otherwise = (1 - shortfall) * cells.otherwise
+        chance = np.maximum(cells.p + shortfall * cells.q, 1 / MOST)
+        otherwise = (1 - shortfall) * cells.q
         fired, rows, seen = cells.fired, cells.rows, cells.fired / chance
         if self._sure and shortfall:
             # those that claimed certainty are wrong as often as accuracy falls short of it
@@ -102,7 +102,7 @@ class Deflation:
             chance, otherwise = np.append(chance, own), np.append(otherwise, 1 - shortfall)
         elif self._sure_wrong:
             return 0.0 if above else 1.0
-        law = Rows(chance, otherwise, 1 / chance, rows, cells.is_exact)
+        law = BernoulliSum(chance, otherwise, 1 / chance, rows, cells.is_exact)
         tail = upper_tail(law, min(float(seen.sum()), law.total))
         # P(S > s) is P(S >= s) less what half of P(S = s) was taken off for
         return tail.p if above else 1 - max(0.0, 2 * tail.mid - tail.p)

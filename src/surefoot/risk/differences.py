@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from surefoot._stats.roots import root
+from surefoot.core.tally import Floats
 from surefoot.predictions import Predictions
-from surefoot.risk.cells import Codes
 from surefoot.risk.intervals import (
     FEWEST,
     Estimate,
@@ -20,8 +21,7 @@ from surefoot.risk.intervals import (
     mean,
     unpaired_difference,
 )
-from surefoot.roots import root
-from surefoot.tallies import Floats
+from surefoot.risk.law.cells import Codes
 
 #: No p-value is told below this; and the logarithms of those between which one is looked for.
 LEAST = 1e-12

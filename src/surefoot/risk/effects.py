@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from scipy.special import ndtri, stdtrit
 
-from surefoot.binomial import limits
+from surefoot._stats.binomial import limits
+from surefoot.core.tally import Tally
 from surefoot.metrics.terms import DOUBT, ROWS, SQUARED_WEIGHT, WEIGHT, WRONG
-from surefoot.tallies import Tally
 
 if TYPE_CHECKING:
     from surefoot.risk.groups import Dependence

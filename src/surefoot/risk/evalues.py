@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from surefoot.arguments import check_share
-from surefoot.doubt_table import CUTS
-from surefoot.risk.counts import Counts
-from surefoot.tallies import Floats
+from surefoot._io.arguments import check_share
+from surefoot.core.doubt_table import CUTS
+from surefoot.core.tally import Floats
+from surefoot.risk.law.counts import Counts
 
 Flags = npt.NDArray[np.bool_]
 

@@ -19,15 +19,15 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
+from surefoot.core.tally import Floats
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions import Predictions
 from surefoot.predictions.columns import check_lengths
 from surefoot.predictions.labels import as_labels
-from surefoot.risk.cells import Cells, Codes, bands_of
 from surefoot.risk.evalues import MIXTURE
+from surefoot.risk.law.cells import Cells, Codes, bands_of
 from surefoot.risk.omnibus import DesignEffects, weights_of
-from surefoot.risk.watching import Stretch
-from surefoot.tallies import Floats
+from surefoot.risk.stream.eprocess import Stretch
 
 _SHARES = np.log([bet.share for bet in MIXTURE])
 
@@ -96,8 +96,7 @@ def dependence_of(p: Predictions, codes: Codes) -> Dependence:
         random = (chance > 0) & (otherwise > 0)
         kept, where = cells.of_chance(), codes[random]
         effects[side] = {
-            name: design_effect(_scaled(each) * (kept.fired - kept.chance), where)
-            for name, each in weights_of(kept).items()
+            name: design_effect(_scaled(each) * (kept.fired - kept.p), where) for name, each in weights_of(kept).items()
         }
         log_e[side] = math.nan if not p.has_equal_weights else _log_e(chance, otherwise, fired, codes)
     share = float((weight * wrong).sum() / weight.sum())

@@ -9,10 +9,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from surefoot.arguments import check_share, check_whole
+from surefoot._io.arguments import check_share, check_whole
+from surefoot.core.tally import Floats
 from surefoot.engines.anywhere import on_host
-from surefoot.engines.arrays import tally_arrays
-from surefoot.engines.threads import in_parallel, workers
+from surefoot.engines.numpy import tally_arrays
+from surefoot.engines.parallel import in_parallel, workers
 from surefoot.errors import MetricUnavailable
 from surefoot.metrics.by_confidence import TERMS, Levels, levels
 from surefoot.metrics.cumulative import ECCE_MAD, ECCE_R
@@ -20,9 +21,8 @@ from surefoot.metrics.entropic import ECD
 from surefoot.metrics.size_ratio import normal_cdf
 from surefoot.metrics.tested import tcal_levels, tcal_statistics
 from surefoot.predictions import Predictions, as_predictions
-from surefoot.risk.null import upper_tail
-from surefoot.risk.rows import Rows
-from surefoot.tallies import Floats
+from surefoot.risk.law.bernoulli_sum import BernoulliSum
+from surefoot.risk.law.null import upper_tail
 
 #: Numbers drawn together.
 _TOGETHER = 1 << 22
@@ -98,7 +98,7 @@ def _ecd_tails(at: Levels, c: Floats, odds: Floats, rows: Floats, inside: Any) -
     chance, weight = np.minimum(c, 1 - c), np.abs(odds)
     unlikely = np.where(odds > 0, (at.rows - at.correct)[inside], at.correct[inside])
     held = weight > 0
-    law = Rows(chance[held], np.maximum(c, 1 - c)[held], weight[held], rows[held])
+    law = BernoulliSum(chance[held], np.maximum(c, 1 - c)[held], weight[held], rows[held])
     if not held.any():
         return 1.0, 1.0
     tail = upper_tail(law, float((weight * unlikely).sum()))

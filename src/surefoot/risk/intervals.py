@@ -25,15 +25,15 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, gammaincinv, logit
 
-from surefoot.arguments import check_share, check_whole
+from surefoot._io.arguments import check_share, check_whole
+from surefoot.core.tally import Floats
 from surefoot.engines.anywhere import on_host
 from surefoot.errors import FewMistakesWarning
 from surefoot.metrics.binned import ece
 from surefoot.predictions import Predictions
-from surefoot.risk.cells import Codes
 from surefoot.risk.effects import limits_of_share
 from surefoot.risk.groups import group_codes, quantile, variance_of_mean
-from surefoot.tallies import Floats
+from surefoot.risk.law.cells import Codes
 
 #: Mistakes, or rows on the rarer side of a class, below which an interval is rough; rows of a class below which an
 #: area gets none.

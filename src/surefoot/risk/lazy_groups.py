@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from surefoot.core.tally import Tally
 from surefoot.errors import InvalidPredictions
+from surefoot.metrics.tallying import DOUBT_BANDS, RELIABILITY_BINS
 from surefoot.metrics.terms import ROWS, WRONG
-from surefoot.predictions.frames import collected
-from surefoot.risk.cells import FARTHEST, PER_DECADE
-from surefoot.risk.counts import counts_of
+from surefoot.predictions.dataframe import collected
 from surefoot.risk.evalues import MIXTURE
 from surefoot.risk.groups import Dependence, freedom_of
+from surefoot.risk.law.bernoulli_sum import CAP
+from surefoot.risk.law.cells import FARTHEST, PER_DECADE
+from surefoot.risk.law.counts import counts_of
 from surefoot.risk.omnibus import NAMES
-from surefoot.risk.rows import CAP
-from surefoot.risk.watching import LEAST_DOUBT
-from surefoot.tallies import Tally
-from surefoot.tallying import DOUBT_BANDS, RELIABILITY_BINS
+from surefoot.risk.stream.eprocess import LEAST_DOUBT
 
 if TYPE_CHECKING:
-    from surefoot.predictions.lazy import FramePredictions
+    from surefoot.predictions.frames import FramePredictions
 
 #: A row adds at most this much, so that squares of sums stay finite.
 _HEAVIEST = 1e140

@@ -26,12 +26,12 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.binomial import more_than
-from surefoot.risk.cells import Cells
+from surefoot._stats.binomial import more_than
+from surefoot.core.tally import Floats
 from surefoot.risk.evalues import MIXTURE, factors
-from surefoot.risk.null import upper_tail
-from surefoot.risk.rows import CAP, SAME, Rows
-from surefoot.tallies import Floats
+from surefoot.risk.law.bernoulli_sum import CAP, SAME, BernoulliSum
+from surefoot.risk.law.cells import Cells
+from surefoot.risk.law.null import upper_tail
 
 #: Draws to begin with, and draws in all where the first leave doubt; the p-value from which they do not.
 _FIRST, _ALL, _SETTLED = 499, 4999, 0.1
@@ -139,14 +139,14 @@ def omnibus(
 ) -> Omnibus:
     """Test one side in all directions; ``known`` are the p-values of directions that have been computed already."""
     side = TestedSide(cells, log_e, effects)
-    if len(cells.chance) and min(known.values(), default=1.0) > _FAR:
+    if len(cells.p) and min(known.values(), default=1.0) > _FAR:
         first = draws.adjusted(side, _FIRST)
         if min(first.values()) > _SETTLED:
             return Omnibus(side, known, first)
     directions = side.exact(known)
     exact = {**directions, **side.beside}
     adjusted = {name: min(1.0, len(exact) * one.pvalue) for name, one in exact.items()}
-    if min(adjusted.values()) > _FAR and len(cells.chance):
+    if min(adjusted.values()) > _FAR and len(cells.p):
         # a union is at most as likely as its parts together: where draws say more, that is their noise
         drawn = draws.adjusted(side, _ALL)
         adjusted = {name: min(p, drawn[name]) for name, p in adjusted.items()}
@@ -189,12 +189,12 @@ class Draws:
     def more(self, count: int) -> Floats:
         """So many further draws."""
         c = self.cells
-        drawn = np.empty((count, len(c.chance)))
+        drawn = np.empty((count, len(c.p)))
         single = np.flatnonzero(c.rows == 1)
-        drawn[:, single] = self._rng.random((count, len(single))) < c.chance[single]
+        drawn[:, single] = self._rng.random((count, len(single))) < c.p[single]
         for i in np.flatnonzero(c.rows > 1).tolist():
-            n, chance = float(c.rows[i]), float(c.chance[i])
-            variance = n * chance * float(c.otherwise[i])
+            n, chance = float(c.rows[i]), float(c.p[i])
+            variance = n * chance * float(c.q[i])
             if variance > _MANY:
                 normal = n * chance + math.sqrt(variance) * self._rng.standard_normal(count)
                 drawn[:, i] = np.clip(np.round(normal), 0.0, n)
@@ -246,7 +246,7 @@ class TestedSide:
 
     def observed_and_expected(self, name: str) -> tuple[float, float]:
         weight = self.weights[name]
-        chances = self.cells.rows * self.cells.chance
+        chances = self.cells.rows * self.cells.p
         return float((weight * self.cells.fired).sum()), float((weight * chances).sum())
 
     def exact(self, known: Mapping[str, float]) -> dict[str, Direction]:
@@ -280,10 +280,10 @@ class TestedSide:
             return 1.0
         # an error that counts less than nothing is a correct sample that counts
         negative = weight < 0
-        chance = np.where(negative, cells.otherwise, cells.chance)
-        otherwise = np.where(negative, cells.chance, cells.otherwise)
+        chance = np.where(negative, cells.q, cells.p)
+        otherwise = np.where(negative, cells.p, cells.q)
         counted = np.where(negative, cells.rows - cells.fired, cells.fired)
-        law = Rows(chance, otherwise, np.abs(weight), cells.rows, cells.is_exact)[weight != 0]
+        law = BernoulliSum(chance, otherwise, np.abs(weight), cells.rows, cells.is_exact)[weight != 0]
         seen = self._toward(name, float((counted * np.abs(weight)).sum()), law.mean)
         return upper_tail(law, min(seen, law.total), nodes=_NODES).p
 
@@ -291,8 +291,7 @@ class TestedSide:
         """The rows of each band of a figure, the surprises, and those expected."""
         codes, where = np.unique(cells.bands[name], return_inverse=True)
         rows, fired, expected = (
-            np.bincount(where, column).astype(np.float64)
-            for column in (cells.rows, cells.fired, cells.rows * cells.chance)
+            np.bincount(where, column).astype(np.float64) for column in (cells.rows, cells.fired, cells.rows * cells.p)
         )
         if self.effects is not None:
             own = self.effects.bands[name]
@@ -321,7 +320,7 @@ class TestedSide:
                 # where weights have both signs, sums may cancel and keep the rounding of their terms
                 lost = 1e-14 * float((np.abs(weight) * cells.rows).sum()) if (weight < 0).any() else 0.0
                 # the data, which are the first of the draws, may be of rows that belong together: draws never are
-                sums[0] = self._toward(name, sums[0], float((weight * cells.rows * cells.chance).sum()))
+                sums[0] = self._toward(name, sums[0], float((weight * cells.rows * cells.p).sum()))
                 found[name] = (sums, lost)
             elif name == _EVIDENCE:
                 found[name] = (table[:, 0], 0.0)
@@ -334,10 +333,10 @@ class TestedSide:
 def weights_of(cells: Cells) -> dict[str, Floats]:
     """What one sample adds in each direction if it is an error (mirrored: if it is correct)."""
     odds = np.log(cells.confidence) - np.log(cells.doubt)
-    surprise = np.minimum(cells.weight / cells.chance, _HEAVIEST)
+    surprise = np.minimum(cells.weight / cells.p, _HEAVIEST)
     return {
         "errors": cells.weight,
-        "half": cells.weight / np.sqrt(cells.chance),
+        "half": cells.weight / np.sqrt(cells.p),
         "csr": surprise,
         "capped": np.minimum(surprise, CAP * cells.total),
         "extremeness": cells.weight * odds,
@@ -368,8 +367,8 @@ def _worst_band(name: str, rows: Floats, fired: Floats, expected: Floats) -> Dir
 
 def _log_e_values(cells: Cells, fired: Floats) -> Floats:
     """The logarithm of the e-value of each row of numbers of errors by group."""
-    every = np.ones(len(cells.chance), dtype=bool)
-    on_wrong, on_right = (np.log(factors(MIXTURE, cells.chance, cells.otherwise, which)) for which in (every, ~every))
+    every = np.ones(len(cells.p), dtype=bool)
+    on_wrong, on_right = (np.log(factors(MIXTURE, cells.p, cells.q, which)) for which in (every, ~every))
     shares = np.log([bet.share for bet in MIXTURE])
     logs = fired @ (on_wrong - on_right).T + (on_right @ cells.rows + shares)
     top = logs.max(axis=1, keepdims=True)

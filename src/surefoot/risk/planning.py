@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from surefoot.arguments import check_share, check_whole
+from surefoot._io.arguments import check_share, check_whole
+from surefoot.core.tally import Floats
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions import Predictions
-from surefoot.risk.counts import Counts
-from surefoot.risk.null import upper_tail
+from surefoot.risk.law.bernoulli_sum import CAP, BernoulliSum
+from surefoot.risk.law.counts import Counts
+from surefoot.risk.law.null import upper_tail
 from surefoot.risk.power import Power, stays_above
-from surefoot.risk.rows import CAP, Rows
-from surefoot.tallies import Floats
 
 #: Distinct doubts up to which a range is told from each.
 _MOST_TOLD = 400
@@ -143,7 +143,7 @@ def _powers(sample: _Sample, rows: int, level: float) -> list[Power]:
     """Of few rows, several sets of confidences: which are drawn matters."""
     if rows > _FEW:
         alike = _like(sample.doubt, rows)
-        return [Power(alike.chance, alike.count, level)]
+        return [Power(alike.p, alike.count, level)]
     rng = np.random.default_rng(rows)
     return [Power(*_counted(rng.choice(sample.doubt, rows)), level) for _ in range(_DIFFERENT)]
 
@@ -168,9 +168,9 @@ def detectable(counts: Counts, power: float = 0.8, level: float = 0.05, effect: 
 def typical_range(counts: Counts) -> tuple[float, float]:
     """Where CSR lies for nine in ten calibrated models with these confidences."""
     rows = _in_cells(counts.under_calibration())
-    sure = float((rows.count * rows.weight)[rows.otherwise == 0].sum())
-    random = rows[rows.otherwise > 0]
-    if not len(random.chance):
+    sure = float((rows.count * rows.weight)[rows.q == 0].sum())
+    random = rows[rows.q > 0]
+    if not len(random.p):
         return sure / counts.n, sure / counts.n
     silent = 1 - upper_tail(random, float(random.weight.min())).p
     low = 0.0 if silent >= 0.05 else min(_critical(random, 0.95), random.total)
@@ -179,17 +179,17 @@ def typical_range(counts: Counts) -> tuple[float, float]:
     return (sure + low) / counts.n, (sure + high) / counts.n
 
 
-def _in_cells(rows: Rows) -> Rows:
+def _in_cells(rows: BernoulliSum) -> BernoulliSum:
     """Rows of like doubt put together, 3% wide: where two digits are told, no more are needed."""
-    if len(rows.chance) <= _MOST_TOLD:
+    if len(rows.p) <= _MOST_TOLD:
         return rows
-    inner = rows.otherwise > 0
-    cell = np.where(inner, np.floor(np.log(rows.chance) * 32), np.inf)
+    inner = rows.q > 0
+    cell = np.where(inner, np.floor(np.log(rows.p) * 32), np.inf)
     place = np.unique(cell, return_inverse=True)[1]
     count = np.bincount(place, rows.count).astype(np.float64)
-    chance = np.bincount(place, rows.count * rows.chance) / count
-    otherwise = np.bincount(place, rows.count * rows.otherwise) / count
-    return Rows(chance, otherwise, 1 / chance, count, False)
+    chance = np.bincount(place, rows.count * rows.p) / count
+    otherwise = np.bincount(place, rows.count * rows.q) / count
+    return BernoulliSum(chance, otherwise, 1 / chance, count, False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,7 +210,7 @@ def _doubts(confidences: Any) -> _Sample:
     return _Sample(doubt, certain)
 
 
-def _like(sample: Floats, rows: int) -> Rows:
+def _like(sample: Floats, rows: int) -> BernoulliSum:
     """So many rows, with doubts distributed like these."""
     if len(sample) > _MOST_CONFIDENCES:
         sample = sample[(np.arange(_MOST_CONFIDENCES) * len(sample) + len(sample) // 2) // _MOST_CONFIDENCES]
@@ -219,18 +219,18 @@ def _like(sample: Floats, rows: int) -> Rows:
     value, place = np.unique(sample, return_inverse=True)
     count = np.bincount(place, np.diff(ends, prepend=0))
     held = count > 0
-    return Rows(value[held], 1 - value[held], 1 / value[held], count[held].astype(np.float64))
+    return BernoulliSum(value[held], 1 - value[held], 1 / value[held], count[held].astype(np.float64))
 
 
-def _critical(rows: Rows, level: float) -> float:
+def _critical(rows: BernoulliSum, level: float) -> float:
     """The least sum that calibrated rows reach with probability ``level`` or less; infinite if there is none."""
     least = float(rows.weight.min())
     if upper_tail(rows, least).p <= level:
         return least
     if upper_tail(rows, rows.total).p > level:
         return math.inf
-    mean = float((rows.count * rows.chance * rows.weight).sum())
-    spread = float(np.linalg.norm(np.sqrt(rows.count * rows.chance * rows.otherwise) * rows.weight))
+    mean = float((rows.count * rows.p * rows.weight).sum())
+    spread = float(np.linalg.norm(np.sqrt(rows.count * rows.p * rows.q) * rows.weight))
     low, high = least, rows.total
     # a bracket around where a normal law would have it, grown until it holds
     guess = min(max(mean + float(ndtri(1 - level)) * spread, least), rows.total)

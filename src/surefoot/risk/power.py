@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from surefoot.risk.cells import Cells
+from surefoot.core.tally import Floats
+from surefoot.risk.law.cells import Cells
 from surefoot.risk.omnibus import Draws, TestedSide
-from surefoot.tallies import Floats
 
 #: Draws with and without overconfidence: a power is known to 1 point. At small levels more are needed, up to so many.
 DRAWS, MOST = 2500, 25_000
@@ -30,8 +30,8 @@ class Power:
         """The share of draws that are found if accuracy is (1 - deflation) times confidence."""
         deflated = replace(
             self.cells,
-            chance=np.minimum(self.cells.chance + deflation * self.cells.otherwise, 1.0),
-            otherwise=(1 - deflation) * self.cells.otherwise,
+            p=np.minimum(self.cells.p + deflation * self.cells.q, 1.0),
+            q=(1 - deflation) * self.cells.q,
         )
         smallest = self._smallest(Draws(deflated, seed=1).more(DRAWS))
         adjusted = 1 + np.searchsorted(self._smallest_by_chance, smallest, side="right")

@@ -6,6 +6,7 @@ import math
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
+from surefoot._io.presentation import present
 from surefoot.risk.deflation import Deflation
 from surefoot.risk.omnibus import Direction, OfSums, Omnibus
 
@@ -132,9 +133,7 @@ class RiskResult:
         }
 
     def _repr_html_(self) -> str:
-        from surefoot.report.notebook import risk_card
-
-        return risk_card(self)
+        return str(present("notebook", "risk_card", self))
 
     @property
     def note(self) -> str:

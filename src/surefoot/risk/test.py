@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from surefoot.arguments import check_whole
+from surefoot._io.arguments import check_whole
+from surefoot.core.tally import Floats, Tally
 from surefoot.engines.anywhere import is_on_device, on_host, stays, tally_terms
 from surefoot.errors import InvalidPredictions, MetricUnavailable
 from surefoot.metrics.size_ratio import CSR, CSR_SIGMA, CSR_Z, P_RISK, normal_cdf
@@ -24,17 +25,16 @@ from surefoot.metrics.terms import (
     WRONG,
 )
 from surefoot.predictions import Predictions, as_predictions
-from surefoot.risk.cells import Cells
-from surefoot.risk.counts import MOST, Counts, counts_of
 from surefoot.risk.deflation import Deflation, csr_lower
 from surefoot.risk.effects import Effects, effects_of, equal_weights, spread_of_errors
 from surefoot.risk.evalues import log_e
 from surefoot.risk.groups import Dependence, dependence_of, group_codes
-from surefoot.risk.null import upper_tail
+from surefoot.risk.law.bernoulli_sum import CAP, SAME, BernoulliSum, Tail
+from surefoot.risk.law.cells import Cells
+from surefoot.risk.law.counts import MOST, Counts, counts_of
+from surefoot.risk.law.null import upper_tail
 from surefoot.risk.omnibus import DesignEffects, Direction, Draws, OfSums, Omnibus, omnibus
 from surefoot.risk.result import Alternative, Method, RiskResult
-from surefoot.risk.rows import CAP, SAME, Rows, Tail
-from surefoot.tallies import Floats, Tally
 
 if TYPE_CHECKING:
     from surefoot.engines.anywhere import Held
@@ -291,7 +291,7 @@ def _of_sums(effects: Effects, tally: Tally, pvalue: float, alternative: Alterna
 class _Law:
     """The rows under calibration, the weights of those that were a surprise, and what all rows count together."""
 
-    rows: Rows
+    rows: BernoulliSum
     surprise: Floats
     count: Floats
     weight: float
@@ -330,12 +330,12 @@ def _law(tally: Tally, predictions: Predictions | None, counts: Counts, alternat
         # rows alike are one group, as they are in a table by doubt
         columns, alike = np.unique(columns, axis=1, return_counts=True)
         count = alike.astype(np.float64)
-    rows = Rows(columns[0], columns[1], columns[2], count)
+    rows = BernoulliSum(columns[0], columns[1], columns[2], count)
     return _Law(rows, seen, np.ones(len(seen)), float(predictions.weight[kept].sum()))
 
 
-def _normal_tail(rows: Rows, s: float) -> Tail:
-    deviations = np.sqrt(rows.count * rows.chance * rows.otherwise) * rows.weight
+def _normal_tail(rows: BernoulliSum, s: float) -> Tail:
+    deviations = np.sqrt(rows.count * rows.p * rows.q) * rows.weight
     mean, spread = rows.mean, float(np.linalg.norm(deviations))
     if not spread:
         return Tail(float(s <= mean), float(s <= mean) / 2)
@@ -346,10 +346,10 @@ def _normal_tail(rows: Rows, s: float) -> Tail:
 def _drawn(law: _Law, capped: _Law, rng: np.random.Generator, draws: int) -> tuple[Tail, Tail]:
     """Both tails from the same draws, counted with the data as one of them, which makes them valid for any number."""
     rows = law.rows
-    size = max(1, _TOGETHER // max(1, len(rows.chance)))
+    size = max(1, _TOGETHER // max(1, len(rows.p)))
     reached = np.zeros((2, 2))
     for start in range(0, draws, size):
-        fired = rng.binomial(rows.count.astype(np.int64), rows.chance, (min(size, draws - start), len(rows.chance)))
+        fired = rng.binomial(rows.count.astype(np.int64), rows.p, (min(size, draws - start), len(rows.p)))
         for i, each in enumerate((law, capped)):
             sums = (fired * each.rows.weight).sum(axis=1)
             reached[i] += (sums >= each.seen * (1 - SAME)).sum(), (sums > each.seen * (1 + SAME)).sum()
@@ -358,18 +358,18 @@ def _drawn(law: _Law, capped: _Law, rng: np.random.Generator, draws: int) -> tup
     return plain, companion
 
 
-def _moments(rows: Rows) -> tuple[float, float]:
+def _moments(rows: BernoulliSum) -> tuple[float, float]:
     """The skewness of the surprise under calibration, and the share of its variance that one row holds."""
     if not len(rows.weight):
         return 0.0, 0.0
     # scaled before it is squared or cubed: weights may be as large as floats go
     scaled = rows.weight / rows.weight.max()
-    variances = rows.chance * rows.otherwise * scaled * scaled
+    variances = rows.p * rows.q * scaled * scaled
     total = float((rows.count * variances).sum())
     if not total:
         return 0.0, 0.0
     scaled = scaled / math.sqrt(total)
-    third = rows.chance * rows.otherwise * scaled * scaled * scaled * (rows.otherwise - rows.chance) * rows.count
+    third = rows.p * rows.q * scaled * scaled * scaled * (rows.q - rows.p) * rows.count
     return float(third.sum()), float(variances.max()) / total
 
 

@@ -1,0 +1,1 @@
+"""Statistics that belong to no indicator: binomial limits, roots, logistic regression."""

@@ -1,0 +1,1 @@
+"""Assessments: the verdict, slices, comparisons, and the choice of a calibrator."""

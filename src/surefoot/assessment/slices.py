@@ -1,0 +1,152 @@
+"""Parts of the data, each assessed by itself, and together: of many slices some look bad by chance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefoot.assessment.verdict import Degree, Verdict, judge
+from surefoot.core.metric import Metric
+from surefoot.core.tally import Label, Tally
+from surefoot.engines.parallel import in_parallel
+from surefoot.figures.reliability import Bin, bands, near_certainty, reliability
+from surefoot.predictions import Predictions
+from surefoot.risk.evalues import e_bh, e_mean
+from surefoot.risk.groups import Dependence
+from surefoot.risk.law.counts import counts_of
+from surefoot.risk.planning import detectable
+from surefoot.risk.result import RiskResult
+from surefoot.risk.test import both_sides
+
+
+@dataclass(frozen=True, repr=False)
+class Slice:
+    """A part of the data, assessed by itself. Slices by truth are descriptive: no verdict, p-values or intervals."""
+
+    value: Label
+    #: By the adjusted p-value; and how much it matters, where something was found.
+    verdict: Verdict | None
+    degree: Degree | None
+    risk: RiskResult
+    underconfidence: RiskResult
+    stated: float
+    seen: float
+    metrics: Mapping[str, float]
+    #: Of both sides, adjusted for the number of slices by Holm's rule.
+    pvalue_adjusted: float
+    #: Whether e-BH names it, which holds however slices depend on each other.
+    named_by_e_values: bool
+    #: The least deflation that so many rows would show four times in five, roughly, and the CSR it would bring.
+    detectable_deflation: float
+    detectable_csr: float
+    #: The reliability diagram, and its stretch near certainty.
+    reliability: tuple[Bin, ...] = ()
+    near_certainty: tuple[Bin, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Slice {self.value!r}: {self.verdict or 'no verdict'}, CSR {self.risk.csr:.3g}, {self.risk.n:,} rows>"
+
+
+class Part(NamedTuple):
+    """A part of the data: its totals, and its rows and what belongs together in it, where these are known."""
+
+    value: Label
+    tally: Tally
+    predictions: Predictions | None = None
+    dependence: Dependence | None = None
+
+
+def slices_of(
+    parts: Iterable[Part],
+    chosen: Mapping[str, Metric],
+    *,
+    level: float,
+    margin: float,
+    descriptive: bool,
+) -> list[Slice]:
+    """Assess each part; those by truth without p-values."""
+    parts = list(parts)
+    sides = in_parallel([partial(both_sides, *part[1:]) for part in parts])
+    tested = [(part.value, part.tally, *pair) for part, pair in zip(parts, sides, strict=True)]
+    twosided = [min(1.0, 2 * min(over.pvalue_omnibus, under.pvalue_omnibus)) for *_, over, under in tested]
+    adjusted = holm(twosided)
+    evidence = [e_mean([over.log_e, under.log_e]) for *_, over, under in tested]
+    named = e_bh([-math.inf if math.isnan(e) else e for e in evidence], level)
+    slices = []
+    for (value, tally, over, under), p, is_named in zip(tested, adjusted, named, strict=True):
+        held = {name: metric for name, metric in chosen.items() if all(tally.has(term) for term in metric.terms)}
+        every, effect = counts_of(tally), over.design_effect
+        bins = reliability(tally, intervals=not descriptive, effect=effect)
+        judged = judge(
+            over, under, every, bands(tally), bins, level=level, margin=margin, is_tested=p <= level and not descriptive
+        )
+        counts = every.doubtful()
+        least = detectable(counts, level=level / 2, effect=effect) if counts.n else math.nan
+        odds = float((counts.rows * counts.confidence / counts.doubt).sum()) / counts.n if counts.n else math.nan
+        one = Slice(
+            value,
+            judged.verdict,
+            judged.degree,
+            over,
+            under,
+            over.expected_errors,
+            over.observed_errors,
+            {name: float(metric.evaluate(tally).value) for name, metric in held.items()},
+            p,
+            is_named,
+            least,
+            1 + least * odds,
+            bins,
+            near_certainty(tally, intervals=not descriptive, effect=effect),
+        )
+        slices.append(_described(one) if descriptive else one)
+    return slices
+
+
+def holm(pvalues: Sequence[float]) -> list[float]:
+    """Adjusted p-values: the chance that any of the true nulls is named is at most the level, however they depend.
+
+    Examples
+    --------
+    >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
+    [0.03, 0.06, 0.06]
+    """
+    values = np.asarray(pvalues, dtype=np.float64)
+    order = np.argsort(values, kind="stable")
+    steps = values[order] * (len(values) - np.arange(len(values)))
+    adjusted = np.empty(len(values))
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(steps))
+    return [float(p) for p in adjusted]
+
+
+_INFERENCE = (
+    *("p_risk", "pvalue", "pvalue_mid", "pvalue_capped", "pvalue_combined", "pvalue_omnibus"),
+    *("e_value", "log_e", "csr_lower"),
+)
+_INTERVALS = ("oe_interval", "overstatement_interval")
+
+
+def _described(one: Slice) -> Slice:
+    """Without inference: the truth is the outcome, and a calibrated model fails on it too."""
+    nothing: dict[str, Any] = {
+        **dict.fromkeys(_INFERENCE, math.nan),
+        **dict.fromkeys(_INTERVALS, (math.nan, math.nan)),
+        "_omnibus": None,
+        "_deflation": None,
+    }
+    return replace(
+        one,
+        verdict=None,
+        degree=None,
+        risk=replace(one.risk, **nothing),
+        underconfidence=replace(one.underconfidence, **nothing),
+        pvalue_adjusted=math.nan,
+        named_by_e_values=False,
+        detectable_deflation=math.nan,
+        detectable_csr=math.nan,
+    )

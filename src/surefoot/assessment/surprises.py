@@ -1,0 +1,51 @@
+"""The wrong rows that surprise most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from surefoot.core.tally import Label
+from surefoot.predictions import Predictions
+
+
+@dataclass(frozen=True)
+class Surprise:
+    """A wrong row, and the share of CSR that it holds."""
+
+    row: int
+    confidence: float
+    doubt: float
+    share: float
+    truth: Label | None = None
+    predicted: Label | None = None
+    #: The slice it lies in, where rows are sliced.
+    slice: Label | None = None
+
+
+def surprises_of(rows: Predictions, slicing: Any, most: int = 12) -> tuple[Surprise, ...]:
+    """The wrong rows of most surprise; those that claimed certainty come first, and share it all."""
+    wrong = np.flatnonzero(~rows.correct & (rows.weight > 0))
+    doubt, weight = rows.doubt_of(slice(None))[wrong], rows.weight[wrong]
+    with np.errstate(divide="ignore"):
+        surprise = weight / doubt
+    order = np.argsort(-surprise, kind="stable")[:most]
+    certain = np.isinf(surprise)
+    if certain.any():
+        surprise = certain.astype(np.float64)
+    shares = surprise / surprise.sum() if len(surprise) else surprise
+    confidence = rows.confidence_of(slice(None))[wrong]
+    return tuple(
+        Surprise(
+            int(wrong[i]),
+            float(confidence[i]),
+            float(doubt[i]),
+            float(shares[i]),
+            None if rows.truth is None else np.asarray(rows.truth)[wrong[i]].item(),
+            None if rows.predicted is None else np.asarray(rows.predicted)[wrong[i]].item(),
+            None if slicing is None else slicing[wrong[i]].item(),
+        )
+        for i in order.tolist()
+    )

@@ -1,0 +1,67 @@
+"""What goes wrong is told in one line on stderr; never a traceback."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from surefoot._io.printable import printable
+
+#: Characters of a message: what came from outside may be of any length.
+_MOST = 600
+
+
+class Failed(Exception):
+    """The command has said what is wrong, and ends with this status."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+def print_error(message: str, status: int) -> int:
+    """Say what is wrong."""
+    in_colour = sys.stderr.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+    word = "\x1b[1;31merror:\x1b[0m" if in_colour else "error:"
+    print(f"{word} {printable(' '.join(message.split()), _MOST)}", file=sys.stderr)
+    return status
+
+
+def say(text: str = "", *, to_stderr: bool = False) -> None:
+    """Print. Whoever read our output may have left: then nothing more is said, and the work goes on."""
+    stream = sys.stderr if to_stderr else sys.stdout
+    try:
+        print(text, file=stream, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+@contextmanager
+def clear_errors() -> Iterator[None]:
+    """Bad data end the command with status 3, wrong usage with 2; warnings become notes on stderr, each once."""
+    from surefoot.errors import InvalidMonitor, InvalidPredictions, InvalidTally, MetricUnavailable, MissingPackage
+    from surefoot.files.finding import Ambiguous
+
+    with warnings.catch_warnings(record=True) as raised:
+        warnings.simplefilter("always", UserWarning)
+        try:
+            yield
+        except (Ambiguous, MissingPackage) as error:
+            raise Failed(print_error(str(error), 2)) from error
+        except (InvalidPredictions, InvalidTally, InvalidMonitor, MetricUnavailable) as error:
+            raise Failed(print_error(str(error), 3)) from error
+        except MemoryError as error:
+            raise Failed(print_error("the rows do not fit into memory", 3)) from error
+        except OSError as error:
+            if isinstance(error, BrokenPipeError):
+                # whoever read our output has left: that is no failure, and nothing more can be said there
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                raise Failed(0) from error
+            where = f"{error.filename}: " if error.filename else ""
+            raise Failed(print_error(f"{where}{error.strerror or error}", 3)) from error
+        finally:
+            for message in dict.fromkeys(str(w.message) for w in raised if issubclass(w.category, UserWarning)):
+                print(f"note: {message}", file=sys.stderr)

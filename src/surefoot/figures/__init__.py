@@ -1,0 +1,1 @@
+"""Figures as data and geometry: what is drawn, and where. Nobody draws here."""

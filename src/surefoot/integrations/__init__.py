@@ -1,0 +1,1 @@
+"""Other packages, in their own terms: scikit-learn scorers, torchmetrics."""

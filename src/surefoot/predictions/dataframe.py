@@ -1,0 +1,161 @@
+"""Columns of a dataframe in memory, by name."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from surefoot.errors import InvalidPredictions
+from surefoot.predictions.columns import Array, as_array, rectangle, side_by_side
+
+
+class FrameColumns:
+    """The columns of a dataframe that the caller named, or that are called like the arguments."""
+
+    def __init__(self, frame: Any, named: Mapping[str, str | list[str] | None]) -> None:
+        import narwhals as nw
+
+        opened = open_frame(frame)
+        self.frame = opened
+        self.is_lazy = isinstance(opened, nw.LazyFrame)
+        self._columns: list[Any] = opened.collect_schema().names()
+        taken = dict(named)
+        if not any(value is not None for role, value in named.items() if role != "weight"):
+            taken = {role: named[role] or (role if role in self._columns else None) for role in named}
+            if taken.get("probabilities"):
+                taken.update(dict.fromkeys(("confidence", "doubt", "correct")))
+            elif taken.get("truth") and taken.get("predicted"):
+                taken["correct"] = None
+            elif taken.get("correct"):
+                taken.update(dict.fromkeys(("truth", "predicted")))
+        self._named = taken
+
+    def has(self, role: str) -> bool:
+        return self._named[role] is not None
+
+    def refuse(self, role: str, *others: str) -> None:
+        """Raise if a role was named together with another that would say the same a second time."""
+        for other in others:
+            if self.has(other):
+                raise InvalidPredictions(f"{other}= was named beside {role}=, which already says it; drop one of them.")
+
+    def name(self, role: str) -> Any:
+        """The name of the column that plays a role, or None."""
+        name = self._named[role]
+        return None if name is None else self._known(role, name)
+
+    def need_name(self, role: str) -> Any:
+        """The name of the column that plays a role; raise if none was named."""
+        if not self.has(role):
+            or_else = " (or probabilities=)" if role == "predicted" else ""
+            raise InvalidPredictions(f"{role}={or_else} is missing: name the column; the frame has {self._listed()}.")
+        return self.name(role)
+
+    def get(self, role: str) -> Any:
+        """The column that plays a role, or None."""
+        name = self.name(role)
+        return None if name is None else self._column(name)
+
+    def need(self, role: str) -> Any:
+        """The column that plays a role; raise if none was named."""
+        return self._column(self.need_name(role))
+
+    def probability_names(self) -> list[Any]:
+        """The columns that hold probabilities: one, or one for each class."""
+        named = self._named["probabilities"]
+        if isinstance(named, str) and named in self._columns:
+            return [named]
+        if not isinstance(named, str | list | tuple):
+            raise InvalidPredictions(f"probabilities={named!r}; give a column, a list of columns, or a prefix.")
+        names = self._with_prefix(named) if isinstance(named, str) else list(named)
+        if len(names) < 2:
+            what = "is no column, and the prefix of" if isinstance(named, str) else "names"
+            count = "one column" if names else "none"
+            raise InvalidPredictions(f"probabilities={named!r} {what} {count}; the frame has {self._listed()}.")
+        twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
+        if twice is not None:
+            raise InvalidPredictions(f"probabilities names {twice!r} twice; give one column for each class.")
+        return [self._known("probabilities", name) for name in names]
+
+    def class_names(self, names: list[Any]) -> list[str]:
+        """What the names of the columns say of their classes: all but the prefix they were found by."""
+        named = self._named["probabilities"]
+        return [str(name)[len(named) if isinstance(named, str) else 0 :] for name in names]
+
+    def probabilities(self) -> tuple[Array, list[str] | None]:
+        """The probabilities as an array, and what their columns' names say of the classes (None for one column)."""
+        names = self.probability_names()
+        if len(names) > 1:
+            return side_by_side("probabilities", [self._column(name) for name in names]), self.class_names(names)
+        values = as_array("probabilities", self._column(names[0]))
+        return (rectangle("probabilities", list(values)) if values.dtype == object else values), None
+
+    def renamed(self, message: str) -> str:
+        """An error of another door, with the frame's own names for what it speaks of."""
+        roles = {"y_true": "truth", "y_pred": "predicted", "sample_weight": "weight"}
+        for argument in ("y_true", "y_pred", "confidence", "doubt", "correct", "sample_weight", "probabilities"):
+            column = self._named.get(roles.get(argument, argument))
+            if isinstance(column, str):
+                message = re.sub(rf"\b{argument}\[", lambda _, c=column: f"column {c!r}[", message)  # type: ignore[misc]
+        return message
+
+    def _with_prefix(self, prefix: str) -> list[str]:
+        """The columns of that prefix which play no other role."""
+        others = {name for role, name in self._named.items() if role != "probabilities" and isinstance(name, str)}
+        return [column for column in self._columns if str(column).startswith(prefix) and column not in others]
+
+    def _known(self, role: str, name: Any) -> Any:
+        if name not in self._columns:
+            raise InvalidPredictions(f"{role}={name!r} is no column of the frame, which has {self._listed()}.")
+        return name
+
+    def _column(self, name: Any) -> Any:
+        return dict(zip(self._columns, self.frame.iter_columns(), strict=True))[name].to_native()
+
+    def _listed(self) -> str:
+        names = [repr(column) for column in self._columns]
+        return ", ".join(names[:12]) + (", …" if len(names) > 12 else "") if names else "no columns"
+
+
+def open_frame(frame: Any) -> Any:
+    """The dataframe as Narwhals sees it."""
+    import narwhals as nw
+
+    if type(frame).__name__ == "RecordBatch":
+        frame = sys.modules["pyarrow"].Table.from_batches([frame])
+    try:
+        return nw.from_native(frame)
+    except TypeError:
+        raise InvalidPredictions(
+            f"frame is a {type(frame).__name__}; give a pandas, Polars or PyArrow dataframe, or use another door."
+        ) from None
+    except Exception as error:  # such as two columns of one name, each package in its own words
+        raise InvalidPredictions(f"frame cannot be read: {error}.") from error
+
+
+def collected(frame: Any) -> Any:
+    """The result of an aggregation; Polars is told not to hold the rows in memory for it."""
+    import narwhals as nw
+
+    if frame.implementation == nw.Implementation.DASK:
+        import dask
+
+        # groups are merged as tasks: when workers exchange them directly, a key of several columns fails there
+        with dask.config.set({"dataframe.shuffle.method": "tasks"}):
+            return frame.collect()
+    return frame.collect(engine="streaming") if frame.implementation == nw.Implementation.POLARS else frame.collect()
+
+
+def is_frame(given: Any) -> bool:
+    """Whether this is a dataframe, in memory or not: not a list, an array, or anything of our own."""
+    package = type(given).__module__.partition(".")[0]
+    if package in ("builtins", "numpy", "surefoot", "torch"):
+        return False
+    return hasattr(type(given), "columns") or type(given).__name__ in ("RecordBatch", "Table", "DuckDBPyRelation")
+
+
+def frame_column(frame: Any, name: str, role: str = "by") -> Any:
+    """One column of a dataframe, by name."""
+    return FrameColumns(frame, {role: name}).get(role)

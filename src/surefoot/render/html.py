@@ -1,0 +1,50 @@
+"""The report: one HTML file that needs nothing else, with the verdict first and all numbers behind it."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from surefoot.errors import MissingPackage
+from surefoot.render.error_section import ErrorSection
+from surefoot.render.method import Method
+from surefoot.render.slice_section import SliceSection
+from surefoot.render.value_section import ValueSection
+from surefoot.render.verdict_section import VerdictSection
+
+if TYPE_CHECKING:
+    from surefoot.assessment.assess import Assessment
+
+_SECTIONS = (VerdictSection, ErrorSection, SliceSection, ValueSection, Method)
+
+
+def report(a: Assessment) -> str:
+    """The whole page."""
+    filled: dict[str, Any] = {}
+    markup = _markup()
+    for section in _SECTIONS:
+        filled |= section(a, markup).filled()
+    return page("report.html.jinja", **filled)
+
+
+def page(template: str, **filled: Any) -> str:
+    """A template of this package, filled; every string is escaped but what this package drew itself."""
+    markup = _markup()
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    folder = files("surefoot.render") / "page"
+
+    def text(name: str) -> str:
+        return (folder / name).read_text(encoding="utf-8")
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, loader=FunctionLoader(text))
+    drawn = {"css": markup(text("report.css")), "js": markup(text("report.js"))}
+    return environment.get_template(template).render(**drawn, **filled)
+
+
+def _markup() -> Any:
+    try:
+        from markupsafe import Markup
+    except ImportError as error:
+        raise MissingPackage("the report needs Jinja: pip install 'surefoot[cli]'.") from error
+    return Markup

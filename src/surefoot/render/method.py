@@ -1,0 +1,231 @@
+"""All indicators with how to read them, and how everything was computed."""
+
+from __future__ import annotations
+
+import math
+import platform
+from typing import Any
+
+import numpy as np
+
+import surefoot
+from surefoot.assessment.verdict import CLEAR_POINTS, CLEAR_RATIO, STRONG_POINTS, STRONG_RATIO
+from surefoot.metrics import ALL
+from surefoot.render import wording
+from surefoot.render.numbers import (
+    counted,
+    cut,
+    once_in,
+    percents,
+    points,
+    points_between,
+    probability,
+    pvalue,
+    raised_digits,
+    ratio_between,
+    signed_percent,
+    significant,
+    typeset,
+)
+from surefoot.render.section import Section
+from surefoot.render.tables import Body, Item, Row, Table, cell, heads
+from surefoot.render.text import area
+from surefoot.risk.result import RiskResult
+
+_GROUPS = {"risk": "Risk", "value": "Value", "calibration": "Calibration error", "score": "Scores"}
+_BETTER = {"higher": "higher", "lower": "lower", "none": "—"}
+
+_READINGS = {
+    "csr_lower": "The true ratio is at least this. There is no upper bound: unseen errors may be of any size.",
+    "oe_ratio": "Errors made over errors that the confidences imply; 95% CI {ratio}.",
+    "overstatement": "Mean confidence minus accuracy, in points; 95% CI {points}.",
+    "pvalue_omnibus": "Chance of anything this extreme in any direction if the model were calibrated; the verdict is "
+    "by it, each side at {half:g}.",
+    "pvalue": "Chance of {shown} if the model were calibrated, by the {law} law.",
+    "pvalue_capped": "The same where no single row may contribute more than 10% of the number of rows.",
+    "pvalue_combined": "Twice the smaller of the two, at most 1.",
+    "e_value": "Evidence, valid however often one looks; above 20 is strong. It sees every row, CSR mostly the surest.",
+    "deflation": "Outcomes are best described by stated {what} × {keep}; 95% interval {interval}.",
+}
+_LAWS = {
+    "exact": "Law of CSR given these confidences if the model were calibrated: rows that exceed the observed sum alone "
+    "in closed form, few rows by enumeration, the rest by inversion of the characteristic function.",
+    "normal": "By the normal law with the paper's z: the exact law needs the rows where weights are unequal.",
+}
+_INTERVALS = (
+    "Observed / expected errors, overstatement and bins: Clopper and Pearson, 95%, given the confidences; of rows that "
+    "belong together, Korn and Graubard. CSR: betting lower bound, 95%. Deflation: inversion of the exact law, 95%. "
+    "Accuracy, cwA: Clopper and Pearson; AUC, cwAUC: logit scale from influence values; 95%."
+)
+
+
+class Method(Section):
+    """The numbers in full."""
+
+    def filled(self) -> dict[str, Any]:
+        a = self.a
+        return {
+            "indicators": self.indicators(),
+            "absent": [
+                Item(name, typeset(a.reasons[name])) for name in ALL if name in a.reasons and name not in a.metrics
+            ],
+            "method": self.method(),
+        }
+
+    def indicators(self) -> Table:
+        """Every metric, and among those of risk the tests and bounds that are no metrics of their own."""
+        groups: dict[str, list[Row]] = {group: [] for group in _GROUPS}
+        for name, value in self.a.metrics.items():
+            metric = ALL[name]
+            ideal = "—" if metric.ideal is None else _number(metric, metric.ideal)
+            better = f"near {ideal}" if metric.direction == "nearest" else _BETTER[metric.direction]
+            reading = metric.reading
+            if name in self.a.reasons:
+                reading += f" Note: {typeset(self.a.reasons[name])}."
+            if self.a.bounds.get(name):
+                reading += f" Off by at most {typeset(significant(self.a.bounds[name], 1))}."
+            groups[metric.about].append(
+                self.row(metric.title, name, _number(metric, value), value, ideal, better, reading)
+            )
+            if name == "csr":
+                groups["risk"].extend(self.tested())
+        names = heads(("Indicator", "t"), ("Value", "n"), ("Ideal", "n"), ("Better", "t"), ("How to read it", "x read"))
+        bodies = [Body(found, f"={group}", _GROUPS[group]) for group, found in groups.items() if found]
+        return Table("All indicators", names, bodies, "indicators")
+
+    def row(self, title: str, name: str, told: str, value: float, ideal: str, better: str, reading: str) -> Row:
+        named = self.markup("{}<code>{}</code>").format(title, name)
+        return Row([cell(named), cell(told, value), cell(ideal), cell(better), cell(reading)])
+
+    def tested(self) -> list[Row]:
+        a, side = self.a, wording.tested_side(self.a)
+        is_over = side.alternative == "overconfident"
+        which = "" if is_over else ", underconfidence"
+        facts = {
+            "shown": "a CSR this large" if is_over else "correct rows this surprising",
+            "law": side.method,
+            "half": a.level / 2,
+            "what": "confidence" if is_over else "doubt",
+            "keep": significant(1 - side.deflation),
+            "interval": percents(*side.deflation_interval),
+            "ratio": typeset(ratio_between(*a.risk.oe_interval)),
+            "points": typeset(points_between(*a.risk.overstatement_interval)),
+        }
+        omnibus = side.pvalue_omnibus
+        ratio, size = a.risk.oe_ratio, a.risk.overstatement
+        found = [
+            ("Observed / expected errors", "oe_ratio", significant(ratio), ratio, "1", "near 1"),
+            ("Overstatement", "overstatement", points(size), size, "0", "near 0"),
+            (f"Omnibus p-value{which}", "pvalue_omnibus", pvalue(omnibus), omnibus, "—", "—"),
+            ("Lower bound of CSR, 95%", "csr_lower", cut(a.risk.csr_lower), a.risk.csr_lower, "≤ 1", "lower"),
+            (f"p-value{which}", "pvalue", pvalue(side.pvalue), side.pvalue, "—", "—"),
+            (f"Capped p-value{which}", "pvalue_capped", pvalue(side.pvalue_capped), side.pvalue_capped, "—", "—"),
+            (
+                f"Combined p-value{which}",
+                "pvalue_combined",
+                pvalue(side.pvalue_combined),
+                side.pvalue_combined,
+                "—",
+                "—",
+            ),
+            (f"e-value{which}", "e_value", _evidence(side.log_e), side.log_e, "≤ 1", "lower"),
+            (
+                "Deflation" if is_over else "Deflation of doubt",
+                "deflation",
+                f"{side.deflation:.2%}",
+                side.deflation,
+                "0%",
+                "near 0%",
+            ),
+        ]
+        return [
+            self.row(
+                title,
+                name,
+                "—" if math.isnan(value) else typeset(told),
+                value,
+                ideal,
+                better,
+                _READINGS[name].format(**facts),
+            )
+            for title, name, told, value, ideal, better in found
+        ]
+
+    def method(self) -> list[Item]:
+        a, risk = self.a, self.a.risk
+        weights = "unweighted" if a.weight == risk.n else f"counted by weights that add up to {significant(a.weight)}"
+        taken = f" Columns: {a.columns}." if a.columns else ""
+        doubts = a.counts.doubtful().doubt if a.counts is not None else np.empty(0)
+        least = f" The smallest here is 1 in {typeset(once_in(float(doubts.min())))}." if len(doubts) else ""
+        found = [
+            Item("Rows", f"{counted(risk.n, 'row')}, {weights}.{taken}"),
+            Item(
+                "Doubt",
+                f"1 − confidence, from logits or other classes if given.{least}",
+            ),
+            Item(
+                "Certain and rounded rows",
+                f"{risk.certain:,} certain, {risk.rounded:,} rounded to 1. Certain rows are left out of CSR if right "
+                "and make it infinite if wrong; rounded ones get a doubt by convention.",
+            ),
+            Item("p-value", f"{_LAWS.get(risk.method, risk.method)} {_dependence(risk)}"),
+            Item("Bounds and intervals", _INTERVALS),
+            Item("Verdict", _verdict(a.level, a.margin)),
+        ]
+        if a.slices and not self.is_descriptive:
+            each = (
+                f"Each tested by itself, both sides; p-values adjusted by Holm for {counted(len(a.slices), 'slice')}."
+            )
+            found.append(Item("Slices", f"{each} Overstatement with its own 95% interval."))
+        found.append(Item("Versions", versions()))
+        return found
+
+
+def _verdict(level: float, margin: float) -> str:
+    """How the words of the verdict are chosen."""
+    return (
+        f"By the omnibus p-value, each side at {level / 2:g}: too many (or too few) errors in all, by doubt to the "
+        "power −½ and −1 (CSR), capped, by log-odds, in any band of a figure, or by the e-value, calibrated together "
+        f"by simulation. Inconclusive where nothing is found and overstatement may exceed {points(margin)}. By size: "
+        f"clearly from {points(CLEAR_POINTS)} of overstatement or {CLEAR_RATIO:g} times the errors expected near "
+        f"certainty (lower 95% limit), strongly from {points(STRONG_POINTS)} or {STRONG_RATIO:g} times."
+    )
+
+
+def _number(metric: Any, value: float) -> str:
+    """Shares of rows or confidence as percentages, all else as a number."""
+    if metric.name == "p_risk" and 0 < value < 1:
+        return probability(value)
+    if metric.range == (0.0, 1.0) and metric.about == "value":
+        if value in (0.0, 1.0):
+            return f"{value:.0f}" if metric.is_ranking else f"{value:.0%}"
+        return area(value) if metric.is_ranking or math.isnan(value) else f"{value:.2%}"
+    if metric.name in ("gain", "auc_gain"):
+        return "100%" if value == 1 else signed_percent(value)
+    return f"{value:.0f}" if value in (0.0, 1.0) else typeset(significant(value))
+
+
+def _evidence(log_e: float) -> str:
+    if math.isinf(log_e):
+        return "∞" if log_e > 0 else "0"
+    power = log_e / math.log(10)
+    return significant(math.exp(log_e)) if not power >= 6 else f"10{raised_digits(math.floor(power))}"
+
+
+def versions() -> str:
+    """What this was computed with."""
+    import scipy
+
+    others = f"Python {platform.python_version()}, NumPy {np.__version__}, SciPy {scipy.__version__}"
+    return f"surefoot {surefoot.__version__}, {others}."
+
+
+def _dependence(risk: RiskResult) -> str:
+    """What is taken for granted of how rows depend on each other."""
+    if not risk.groups:
+        return "Rows are taken to be independent."
+    return (
+        f"Rows belong to {risk.groups:,} groups: each sum is brought nearer to its mean by its design effect "
+        f"({significant(risk.design_effect, 2)} for the number of errors), which is estimated, so p-values are "
+        "approximate."
+    )

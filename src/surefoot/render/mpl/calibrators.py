@@ -1,0 +1,97 @@
+"""Calibrators, or models, on the plane of value against risk."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from surefoot._io.printable import printable
+from surefoot.assessment.assess import Assessment, assess
+from surefoot.errors import InvalidPredictions
+from surefoot.render.mpl.display import LOOKS, MUTED, Display, noted, titled
+
+_KINDS = {"overconfident": "over", "underconfident": "under"}
+#: CSR drawn at most: what is larger, or infinite, stands at the edge.
+_MOST = 1e6
+#: Marks up to which names stand at them, and the height of a line of names beside the plot.
+_FEW, _LINE = 4, 0.06
+
+
+@dataclass
+class CalibratorsDisplay(Display):
+    """What confidences are worth (cwA, right is better) against their risk (CSR, 1 is calibrated), one mark each."""
+
+    assessments: Mapping[str, Assessment]
+
+    @classmethod
+    def from_assessment(cls, assessment: Assessment) -> CalibratorsDisplay:
+        return cls({"this model": assessment})
+
+    @classmethod
+    def from_predictions(cls, models: Mapping[str, Any]) -> CalibratorsDisplay:  # type: ignore[override]
+        """From predictions, or assessments, by name."""
+        if not isinstance(models, Mapping) or not models:
+            raise InvalidPredictions("give predictions by name: {'raw': p, 'platt': q}.")
+        return cls({name: x if isinstance(x, Assessment) else assess(x, metrics=()) for name, x in models.items()})
+
+    @classmethod
+    def from_estimator(cls, estimators: Mapping[str, Any], X: Any, y: Any) -> CalibratorsDisplay:
+        """From fitted classifiers by name, all on the same held-out data."""
+        from surefoot.assessment.assess import assess_estimator
+
+        return cls({name: assess_estimator(model, X, y) for name, model in estimators.items()})
+
+    def frame(self) -> dict[str, list[Any]]:
+        found = self.assessments.values()
+        return {
+            "name": list(self.assessments),
+            "cw_accuracy": [a["cw_accuracy"] for a in found],
+            "csr": [a.risk.csr for a in found],
+            "pvalue_combined": [a.risk.pvalue_combined for a in found],
+            "verdict": [a.verdict for a in found],
+        }
+
+    def _draw(self, ax: Any) -> None:
+        ax.axhline(1, color=MUTED, linestyle=":", linewidth=1)
+        marks = []
+        for name, a in self.assessments.items():
+            hue, shape = LOOKS[_KINDS.get(a.verdict, "fair")]
+            x, y = a["cw_accuracy"], min(max(a.risk.csr, 1e-3), _MOST)
+            ax.plot(x, y, shape, color=hue, markersize=6, markerfacecolor="white" if shape == "o" else hue)
+            marks.append((y, x, printable(name, 24) + (" (CSR infinite)" if math.isinf(a.risk.csr) else "")))
+        ax.set_yscale("log")
+        ax.yaxis.set_major_formatter("{x:g}")
+        ax.tick_params(which="minor", labelleft=False)
+        ax.xaxis.set_major_formatter("{x:.1%}")
+        ax.margins(x=0.2, y=0.2)
+        titled(ax, "Value against risk", "Confidence-weighted accuracy →", "CSR, riskier →")
+        if len(marks) <= _FEW:
+            for y, x, words in marks:
+                noted(ax, x, y, words, textcoords="offset points", xytext=(6, 3))
+        else:
+            self._listed(ax, marks)
+
+    def _listed(self, ax: Any, marks: list[tuple[float, float, str]]) -> None:
+        """Names in a column beside the plot, each led to its mark: side by side they would cover each other."""
+        low, high = (math.log(limit) for limit in ax.get_ylim())
+        # from below, each at its own height or where there is room
+        place = -1.0
+        lines = []
+        for y, x, words in sorted(marks):
+            place = max((math.log(y) - low) / (high - low), place + _LINE)
+            lines.append((place, x, y, words))
+        beyond = max(0.0, place - 1.0)
+        for height, x, y, words in lines:
+            ax.annotate(
+                words,
+                (x, y),
+                xytext=(1.06, height - beyond),
+                textcoords="axes fraction",
+                color=MUTED,
+                fontsize="small",
+                va="center",
+                annotation_clip=False,
+                arrowprops={"arrowstyle": "-", "color": MUTED, "linewidth": 0.4, "shrinkB": 4, "relpos": (0, 0.5)},
+            )

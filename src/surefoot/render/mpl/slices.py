@@ -1,0 +1,92 @@
+"""CSR by slice."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from surefoot._io.printable import printable
+from surefoot.assessment.assess import Assessment, assess
+from surefoot.assessment.slices import Slice
+from surefoot.errors import InvalidPredictions
+from surefoot.render.mpl.display import LOOKS, MUTED, Display, as_predictions, titled
+from surefoot.render.text import severity
+
+_KINDS = {"overconfident": "over", "underconfident": "under"}
+_MOST = 30
+
+
+@dataclass
+class SlicesDisplay(Display):
+    """CSR of each slice, on a log scale, with its lower bound; there is no upper one.
+
+    Slices by true class carry no p-values, verdicts or bounds: the truth is the outcome.
+    """
+
+    slices: list[Slice]
+    by: str
+
+    @classmethod
+    def from_assessment(cls, assessment: Assessment) -> SlicesDisplay:
+        if not assessment.slices:
+            raise InvalidPredictions("this assessment has no slices; give by= to assess.")
+        return cls(sorted(assessment.slices, key=severity), str(assessment.by))
+
+    @classmethod
+    def from_predictions(
+        cls, y_true: Any, y_pred: Any = None, confidence: Any = None, *, by: Any = "predicted", **given: Any
+    ) -> SlicesDisplay:
+        """As other displays, sliced by a column of values, ``"predicted"`` or ``"truth"``."""
+        return cls.from_assessment(assess(as_predictions(y_true, y_pred, confidence, given), by=by, metrics=()))
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, by: Any = "predicted") -> SlicesDisplay:
+        """From a fitted classifier on held-out data."""
+        from surefoot.assessment.assess import assess_estimator
+
+        return cls.from_assessment(assess_estimator(estimator, X, y, by=by))
+
+    def frame(self) -> dict[str, list[Any]]:
+        columns: dict[str, list[Any]] = {
+            "value": [part.value for part in self.slices],
+            "rows": [part.risk.n for part in self.slices],
+            "stated": [part.stated for part in self.slices],
+            "seen": [part.seen for part in self.slices],
+            "csr": [part.risk.csr for part in self.slices],
+        }
+        if self.by != "truth":
+            columns["csr_lower"] = [part.risk.csr_lower for part in self.slices]
+            columns["pvalue_adjusted"] = [part.pvalue_adjusted for part in self.slices]
+            columns["verdict"] = [part.verdict for part in self.slices]
+        return columns
+
+    def _draw(self, ax: Any) -> None:
+        kept = self.slices[:_MOST][::-1]
+        ax.axvline(1, color=MUTED, linestyle=":", linewidth=1)
+        finite = [part.risk.csr for part in kept if 0 < part.risk.csr < math.inf]
+        right = 3 * max([*finite, 1.0])
+        for place, part in enumerate(kept):
+            hue, shape = LOOKS[_KINDS.get(str(part.verdict), "fair" if self.by != "truth" else "dot")]
+            lower = part.risk.csr_lower
+            if not math.isnan(lower) and lower > 0:
+                ax.plot([min(lower, right), right], [place, place], color=hue, linewidth=1)
+                ax.plot(min(lower, right), place, "|", color=hue, markersize=6)
+            if part.risk.csr > 0:
+                ax.plot(
+                    min(part.risk.csr, right),
+                    place,
+                    shape,
+                    color=hue,
+                    markersize=5,
+                    markerfacecolor="white" if shape == "o" and self.by != "truth" else hue,
+                )
+        ax.set_xscale("log")
+        ax.set_yticks(range(len(kept)), [printable(part.value, 24) for part in kept])
+        ax.xaxis.set_major_formatter("{x:g}")
+        ax.tick_params(which="minor", labelbottom=False)
+        ax.grid(visible=False)
+        left = len(self.slices) - len(kept)
+        more = f" ({left} more)" if left else ""
+        below = "CSR →" if self.by == "truth" else "CSR, from its lower bound up →"
+        titled(ax, f"CSR by {printable(self.by, 24)}{more}", below, "")

@@ -1,0 +1,36 @@
+"""A section of the report: what all of them know."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+from surefoot._io.printable import printable
+from surefoot.render.text import severity
+
+if TYPE_CHECKING:
+    from surefoot.assessment.assess import Assessment
+    from surefoot.assessment.slices import Slice
+
+KINDS = {"overconfident": "over", "underconfident": "under", "mixed": "over"}
+#: Slices that can be shown in the figures, and rows of a table: a report stays below 1.5 MB.
+MOST_LAYERS, MOST_ROWS = 40, 200
+
+
+class Section(ABC):
+    """What the template is filled with. ``markup`` is what this package draws; all else is escaped by the template."""
+
+    def __init__(self, a: Assessment, markup: Any) -> None:
+        self.a, self.markup = a, markup
+        worst = sorted(a.slices, key=severity)
+        self.listed = worst[:MOST_ROWS]
+        #: The slices that can be picked, by a key of our own.
+        self.layers = {f"s{i}": part for i, part in enumerate(worst[:MOST_LAYERS])}
+        self.is_descriptive = a.by == "truth"
+
+    @abstractmethod
+    def filled(self) -> dict[str, Any]:
+        """The parts of the template that are this section's."""
+
+    def called(self, part: Slice) -> str:
+        return printable(part.value, 60)

@@ -1,0 +1,106 @@
+"""The slices: a table with what each states, makes and deflates by."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from surefoot._io.printable import printable
+from surefoot.render import svg
+from surefoot.render.numbers import (
+    percent,
+    points,
+    pvalue,
+    raised,
+    significant,
+    typeset,
+    whole,
+)
+from surefoot.render.section import KINDS, Section
+from surefoot.render.tables import Body, Row, Table, cell, heads
+
+if TYPE_CHECKING:
+    from surefoot.assessment.slices import Slice
+
+
+class SliceSection(Section):
+    """Slices by true class carry no p-value and no interval: the truth is the outcome."""
+
+    def filled(self) -> dict[str, Any]:
+        a = self.a
+        if not a.slices:
+            return {"slices": None, "slices_title": "", "slices_words": "", "slices_note": ""}
+        by = {"predicted": "Predicted class", "truth": "True class"}.get(str(a.by), printable(a.by or "slice", 40))
+        reach = [
+            abs(end) for part in self.listed for end in (part.risk.overstatement, *part.risk.overstatement_interval)
+        ]
+        widest = max((v for v in reach if not math.isnan(v)), default=0.01) or 0.01
+        tested = not self.is_descriptive
+        names = [
+            (by, "t"),
+            ("Rows", "n wide"),
+            ("Errors expected → observed", "n wide"),
+            ("Correct", "n wide"),
+            ("Overstatement", "x chartcol"),
+            ("Points", "n"),
+            ("CSR", "n wide"),
+            *([("p, adjusted", "n")] if tested else []),
+        ]
+        keys = {id(part): key for key, part in self.layers.items()}
+        body = [self.slice_row(part, keys.get(id(part)), widest, tested) for part in self.listed]
+        note = ""
+        if self.is_descriptive:
+            note = (
+                "Descriptive only. The true class is known afterwards; a calibrated model, too, looks overconfident on "
+                "the classes it finds hard, so no p-value and no interval is given."
+            )
+        if len(a.slices) > len(self.listed):
+            note += f" {len(a.slices) - len(self.listed):,} more slices are left out here; they are in the JSON output."
+        return {
+            "slices": Table(f"Slices by {by}", heads(*names), [Body(body)], "slices"),
+            "slices_title": self.slices_title(by),
+            "slices_words": "Choose a slice to see it in the figures above. Overstatement is mean confidence minus "
+            f"accuracy, with its 95% interval; the line reaches {raised(100 * widest, 2)} points to either side.",
+            "slices_note": note,
+        }
+
+    def slice_row(self, part: Slice, key: str | None, widest: float, tested: bool) -> Row:
+        name, stated = self.called(part), f"{whole(part.stated)} → {whole(part.seen)}"
+        if key is not None:
+            from markupsafe import escape
+
+            name = self.markup(
+                f'<button type="button" class="pick" data-pick="{key}">{escape(name)}</button>'
+                f'<span class="meta">{escape(stated)} wrong</span>'
+            )
+        size, (low, high) = part.risk.overstatement, part.risk.overstatement_interval
+        kind = "dot" if not tested else KINDS.get(str(part.verdict), "fair")
+        drawn = self.markup(svg.forest(size, low, high, kind, widest))
+        cells = [
+            cell(name),
+            cell(f"{part.risk.n:,}", part.risk.n),
+            cell(typeset(stated), part.seen / part.stated if part.stated else math.inf),
+            cell(percent(part.metrics["accuracy"]), part.metrics["accuracy"]),
+            cell(drawn),
+            cell(typeset(points(size).partition(" ")[0]), size),
+            cell(typeset(significant(part.risk.csr)), part.risk.csr),
+        ]
+        if tested:
+            cells.append(cell(typeset(pvalue(part.pvalue_adjusted)), part.pvalue_adjusted))
+        return Row(cells)
+
+    def slices_title(self, by: str) -> str:
+        a = self.a
+        if self.is_descriptive:
+            return "By true class, as a description"
+        what = "predicted classes" if a.by == "predicted" else f"slices by {by}"
+        numbers = {kind: sum(part.verdict == kind for part in a.slices) for kind in (*KINDS, "inconclusive")}
+        found = [f"{number:,} {kind}" for kind, number in numbers.items() if number]
+        if not any(numbers[kind] for kind in KINDS):
+            if found:
+                return f"Nothing found in {len(a.slices):,} {what}; {found[0]}"
+            return f"No evidence against calibration in any of {len(a.slices):,} {what}"
+        over = [part for part in a.slices if part.verdict in ("overconfident", "mixed")]
+        most = max(over, key=lambda part: part.risk.overstatement, default=None)
+        worst = "" if most is None else f". Most overstated: {self.called(most)}"
+        return f"Of {len(a.slices):,} {what}, {', '.join(found)}{worst}"

@@ -1,0 +1,139 @@
+"""The top of the report: the verdict, three numbers of risk, and what the confidences are worth."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from surefoot._io.printable import printable
+from surefoot.render import svg, wording
+from surefoot.render.numbers import (
+    areas,
+    cut,
+    once_in,
+    percent,
+    percents,
+    points,
+    points_between,
+    pvalue,
+    ratio_between,
+    signed_percent,
+    significant,
+    typeset,
+)
+from surefoot.render.section import KINDS, Section
+from surefoot.render.tables import Item
+from surefoot.render.text import area
+
+if TYPE_CHECKING:
+    pass
+
+
+class VerdictSection(Section):
+    """One word, one sentence on what to do, one that counts mistakes; then risk, then value, never mixed."""
+
+    def filled(self) -> dict[str, Any]:
+        a = self.a
+        return {
+            "kind": KINDS.get(a.verdict, "fair"),
+            # of both sides at once the mean says neither
+            "hue": "fair" if a.verdict == "mixed" else KINDS.get(a.verdict, "fair"),
+            "word": wording.headline(a),
+            "source": printable(a.source) if a.source else "predictions",
+            "advice": typeset(wording.advice(a)),
+            "lede": typeset(" ".join(wording.sentences(a))),
+            "notes": [typeset(note) for note in wording.notes(a)],
+            "cards": self.cards(),
+            **self.ruler(),
+            "values": self.values(),
+        }
+
+    def cards(self) -> list[Item]:
+        a, side = self.a, wording.tested_side(self.a)
+        csr, r = a.risk.csr, a.risk
+        words = (
+            "" if math.isnan(a.risk.csr_lower) else f"At least {typeset(cut(a.risk.csr_lower))} with 95% confidence; "
+        )
+        words += "calibrated is 1." if words else "Calibrated is 1."
+        if math.isinf(csr):
+            words = "Rows that claimed certainty were wrong: no number of rows explains that."
+        elif csr > 1:
+            times = typeset(significant(csr, 2))
+            words += f" A calibrated model would make these errors on {times} times as many rows."
+        elif csr < 1:
+            words += " Below 1 is common for calibrated models whose doubts (1 − confidence) differ much."
+        ratio = f"95% CI {typeset(ratio_between(*r.oe_interval))}. Calibrated is 1."
+        apart = f"points, 95% CI {typeset(points_between(*r.overstatement_interval))}. Mean confidence minus accuracy."
+        return [
+            Item("Observed / expected errors", ratio, typeset(significant(r.oe_ratio))),
+            Item("Overstatement", apart, typeset(points(r.overstatement).partition(" ")[0])),
+            Item("p-value", self.odds(), typeset(pvalue(wording.deciding_side(a).pvalue_omnibus))),
+            Item("Size ratio (CSR)", words, typeset(significant(csr))),
+            Item("Deflation", self.deflated(), "—" if math.isnan(side.deflation) else percent(side.deflation)),
+        ]
+
+    def odds(self) -> str:
+        side = wording.deciding_side(self.a)
+        p = side.pvalue_omnibus
+        if side.method == "normal":
+            return "Approximate, from sums of unequal weights: the exact test needs the rows."
+        if side.pvalue == 0 and side.alternative == "underconfident":
+            return "A row with confidence 0 was right: a calibrated model never is."
+        if side.pvalue == 0:
+            return "A row with confidence 1 was wrong: a calibrated model never is."
+        often = f" (once in {typeset(once_in(p))} data sets)" if 1e-300 < p < 0.5 else ""
+        alone = f"CSR alone {typeset(pvalue(side.pvalue))}, capped {typeset(pvalue(side.pvalue_capped))}"
+        return f"Chance of an outcome at least this extreme if the model were calibrated{often}. {alone}."
+
+    def deflated(self) -> str:
+        a, side = self.a, wording.tested_side(self.a)
+        if math.isnan(side.deflation):
+            return "Not available with unequal weights, or where every confidence is 1."
+        what = (
+            "Errors are about (1 − deflation) × doubt"
+            if a.verdict == "underconfident"
+            else "Accuracy is about (1 − deflation) × confidence"
+        )
+        return f"95% CI {percents(*side.deflation_interval)}. {what}; the surest rows dominate it."
+
+    def ruler(self) -> dict[str, Any]:
+        a = self.a
+        if not math.isfinite(a.risk.csr) or a.risk.csr <= 0:
+            return {"ruler": "", "ruler_words": ""}
+        typical = a.typical_csr
+        # in the colour of the verdict only where CSR itself speaks for it
+        kind = KINDS.get(a.verdict, "fair") if wording.tested_side(a).pvalue_combined <= a.level / 2 else "fair"
+        alt = f"CSR {significant(a.risk.csr)} on a log scale, against 1"
+        words = "CSR on a log scale."
+        if typical is not None:
+            low, high = (significant(end, 2) for end in typical)
+            alt += f"; nine in ten calibrated models lie between {low} and {high}"
+            words += " Band: 9 in 10 calibrated models."
+        if not math.isnan(a.risk.csr_lower):
+            words += " Line: from the lower bound up; no upper bound exists."
+        drawn = svg.ruler(a.risk.csr, a.risk.csr_lower, typical, kind, f"{alt}.")
+        return {"ruler": self.markup(drawn), "ruler_words": words}
+
+    def values(self) -> list[Item]:
+        a = self.a
+        found = [
+            Item("Accuracy", self.interval("accuracy"), percent(a.metrics["accuracy"])),
+            Item("Weighted by confidence (cwA)", self.interval("cw_accuracy"), percent(a.metrics["cw_accuracy"])),
+            Item("Gain, share of error removed", self.points(), signed_percent(a.metrics["gain"])),
+        ]
+        if "auc" in a.metrics:
+            macro = ", macro" if (a.classes or 0) > 2 else ""
+            found.append(Item(f"AUC{macro}", self.interval("auc"), area(a.metrics["auc"])))
+            found.append(Item("Weighted by confidence (cwAUC)", self.interval("cw_auc"), area(a.metrics["cw_auc"])))
+        return found
+
+    def interval(self, name: str) -> str:
+        """Ends that are never to the kind side."""
+        found = self.a.intervals.get(name)
+        if found is None or math.isnan(found.low):
+            return ""
+        return areas(found.low, found.high) if "auc" in name else percents(found.low, found.high)
+
+    def points(self) -> str:
+        difference = 100 * (self.a.metrics["cw_accuracy"] - self.a.metrics["accuracy"])
+        return "" if math.isnan(difference) else f"{typeset(f'{difference:+.2g}')} points of accuracy"

@@ -1,0 +1,1 @@
+"""The law of a sum of surprises under calibration: exact, by inversion, by enumeration."""

@@ -1,0 +1,116 @@
+"""Samples put together by doubt, as the omnibus test draws them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from surefoot.core.tally import Floats
+from surefoot.metrics.tallying import DOUBT_BANDS, RELIABILITY_BINS
+from surefoot.risk.law.counts import Counts
+
+Codes = npt.NDArray[np.int64]
+
+#: Groups of samples up to which they stay as they are; more are merged into at most so many.
+_MOST_APART, _MOST_MERGED = 512, 192
+#: Bins of the diagram near certainty for every factor of ten, and the doubt below which all samples share one.
+PER_DECADE, FARTHEST = 2, 1e-12
+
+
+def half_decade(doubt: Floats) -> Codes:
+    """The bin of the diagram near certainty: two for every factor of ten."""
+    return np.floor(-np.log10(np.maximum(doubt, FARTHEST)) * PER_DECADE * (1 + 1e-12)).astype(np.int64)
+
+
+def bands_of(doubt: Floats, confidence: Floats) -> dict[str, Codes]:
+    """The band of each sample in the figures that show errors beside what was expected."""
+    return {
+        "reliability bins": np.searchsorted(RELIABILITY_BINS.edges, confidence, side="left"),
+        "bins near certainty": half_decade(doubt),
+        "bands of confidence": np.searchsorted(DOUBT_BANDS.edges, doubt, side="right"),
+    }
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Groups of samples that are alike, and how many of each are a surprise.
+
+    A surprise is an error, which calibrated samples make with a ``chance`` of their doubt. Mirrored, it is a correct
+    sample, and its chance the confidence.
+    """
+
+    p: Floats
+    q: Floats
+    #: What one sample of the group weighs.
+    weight: Floats
+    rows: Floats
+    fired: Floats
+    #: All weight, of which a share caps what one sample adds.
+    total: float
+    #: Whether samples of one group have the very same chance.
+    is_exact: bool
+    is_mirrored: bool = False
+
+    @classmethod
+    def of(cls, counts: Counts, *, is_mirrored: bool = False) -> Cells:
+        """Those of the counts of one side."""
+        ones = np.ones(len(counts.rows))
+        whole = cls(
+            counts.doubt, counts.confidence, ones, counts.rows, counts.wrong, counts.n, counts.is_exact, is_mirrored
+        )
+        return whole.of_chance()
+
+    def of_chance(self) -> Cells:
+        """Without the samples of no weight, and those of which calibration leaves nothing to chance."""
+        kept = (self.p > 0) & (self.q > 0) & (self.weight > 0)
+        names = ("p", "q", "weight", "rows", "fired")
+        return replace(self, **{name: getattr(self, name)[kept] for name in names})
+
+    @property
+    def doubt(self) -> Floats:
+        return self.q if self.is_mirrored else self.p
+
+    @property
+    def confidence(self) -> Floats:
+        return self.p if self.is_mirrored else self.q
+
+    @property
+    def is_weighted(self) -> bool:
+        return bool((self.weight != self.weight[:1]).any())
+
+    @cached_property
+    def bands(self) -> dict[str, Codes]:
+        """The band of each group in the figures that show errors beside what was expected; none of unequal weights."""
+        if self.is_weighted:
+            return {}
+        return bands_of(self.doubt, self.confidence)
+
+    @cached_property
+    def merged(self) -> Cells:
+        """The same samples in few groups: those of nearly equal doubt and weight that share every band are one.
+
+        The mean chance stays what it is. A binomial of the mean is never narrower than one of unequal chances.
+        """
+        if len(self.p) <= _MOST_APART:
+            return self
+        lesser = np.minimum(self.doubt, self.confidence).view(np.int64)
+        band = (self.doubt <= self.confidence).astype(np.int64)
+        for codes in self.bands.values():
+            band = band << 5 | codes
+        for bits in range(48, 62):
+            # at most 16 bits each of doubt and weight, and 16 of bands
+            keys = (band << 16 | lesser >> bits) << 16 | self.weight.view(np.int64) >> bits
+            where = np.unique(keys, return_inverse=True)[1]
+            if where.max() < _MOST_MERGED:
+                break
+        rows = np.bincount(where, self.rows).astype(np.float64)
+
+        def mean(values: Floats) -> Floats:
+            means: Floats = np.bincount(where, values * self.rows) / rows
+            return means
+
+        fired = np.bincount(where, self.fired).astype(np.float64)
+        return Cells(mean(self.p), mean(self.q), mean(self.weight), rows, fired, self.total, False, self.is_mirrored)

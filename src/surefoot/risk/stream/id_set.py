@@ -1,0 +1,92 @@
+"""Which ids have been counted: whole numbers as stretches, other ids one by one."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Id = int | str
+
+
+class IdSet:
+    """A set of ids. Whole numbers that follow each other cost nothing, a gap two numbers, a string itself."""
+
+    def __init__(self, stretches: Iterable[tuple[int, int]] = (), names: Iterable[str] = ()) -> None:
+        ordered = sorted((int(start), int(stop)) for start, stop in stretches)
+        self._starts, self._stops = [start for start, _ in ordered], [stop for _, stop in ordered]
+        self._names = set(names)
+        #: Numbers that came out of order, not yet in stretches.
+        self._loose: set[int] = set()
+
+    def __bool__(self) -> bool:
+        return bool(self._starts or self._names or self._loose)
+
+    def __contains__(self, one: Id) -> bool:
+        if isinstance(one, str):
+            return one in self._names
+        if one in self._loose:
+            return True
+        at = bisect_right(self._starts, one) - 1
+        return at >= 0 and one < self._stops[at]
+
+    def lacks(self, ids: Sequence[Id]) -> npt.NDArray[np.bool_]:
+        """Which of these are new: not held, and not among those before them."""
+        if self._all_follow(ids):
+            return np.ones(len(ids), dtype=bool)
+        earlier: set[Id] = set()
+        new = np.zeros(len(ids), dtype=bool)
+        for i, one in enumerate(ids):
+            new[i] = one not in earlier and one not in self
+            earlier.add(one)
+        return new
+
+    def add_all(self, ids: Sequence[Id]) -> None:
+        if self._all_follow(ids):
+            self._settle()
+            # one stretch for each run of numbers
+            cuts = [0, *(np.flatnonzero(np.diff(np.array(ids, dtype=np.int64)) > 1) + 1).tolist(), len(ids)]
+            for first, last in pairwise(cuts):
+                self._append(int(ids[first]), int(ids[last - 1]) + 1)
+            return
+        for one in ids:
+            self.add(one)
+
+    def add(self, one: Id) -> None:
+        if isinstance(one, str):
+            self._names.add(one)
+        elif one not in self:
+            self._loose.add(one)
+            if len(self._loose) > max(1024, len(self._starts)):
+                self._settle()
+
+    def _settle(self) -> None:
+        """Put numbers that came out of order into stretches."""
+        ordered = sorted([*zip(self._starts, self._stops, strict=True), *((one, one + 1) for one in self._loose)])
+        self._starts, self._stops, self._loose = [], [], set()
+        for start, stop in ordered:
+            self._append(start, stop)
+
+    def _all_follow(self, ids: Sequence[Id]) -> bool:
+        """Whether these are rising whole numbers beyond all that are held."""
+        if not ids or any(type(one) is not int for one in ids):
+            return False
+        if (self._stops and ids[0] < self._stops[-1]) or (self._loose and ids[0] <= max(self._loose)):  # type: ignore[operator]
+            return False
+        return max(map(abs, ids)) < 2**62 and bool((np.diff(np.array(ids, dtype=np.int64)) > 0).all())  # type: ignore[arg-type]
+
+    def _append(self, start: int, stop: int) -> None:
+        if self._stops and self._stops[-1] == start:
+            self._stops[-1] = stop
+        else:
+            self._starts.append(start)
+            self._stops.append(stop)
+
+    def packed(self) -> dict[str, Any]:
+        self._settle()
+        stretches = [[start, stop] for start, stop in zip(self._starts, self._stops, strict=True)]
+        return {"stretches": stretches, "names": sorted(self._names)}

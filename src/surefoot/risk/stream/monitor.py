@@ -1,0 +1,471 @@
+"""A live stream: is the model overconfident, and since when?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from os import PathLike
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from surefoot._io.arguments import check_share, check_whole
+from surefoot.core.tally import Floats
+from surefoot.engines.parallel import in_parallel
+from surefoot.errors import InvalidPredictions
+from surefoot.predictions import Predictions
+from surefoot.risk.groups import codes_of
+from surefoot.risk.law.cells import Codes
+from surefoot.risk.stream.eprocess import Side, Stretch
+from surefoot.risk.stream.id_set import Id, IdSet
+from surefoot.risk.stream.issued import AWAITED, RIGHT, WRONG, Issued, both
+
+Watched = Literal["both", "overconfident", "underconfident"]
+
+
+class Monitor:
+    """Watch a stream of predictions after every row, for as long as one likes.
+
+    Two things are watched, apart. ``alarm``: the e-process over all rows so far has reached 1 / ``level``; if
+    confidences are calibrated, the chance that this ever happens is at most ``level``, however often one looks.
+    ``drift``: the change detector, which starts anew at every row and after each of its alarms, has reached
+    ``mean_time_between_false_alarms``; calibrated rows make it do so at most once in that many rows on average. Both
+    watch both sides unless ``alternative`` says which.
+
+    What it takes: given its confidence and everything issued and labelled before it, a prediction is wrong with at most
+    the probability it states. Where that is broken, as by several rows of one patient, name what belongs together
+    (``groups``): otherwise one cause counts many times, and alarms come too often.
+
+    :meth:`expect` tells predictions as they are issued, :meth:`update` labels as they arrive. Rows count in the order
+    of issue, and one whose label has not come as if it were no surprise: labels may come in any order and at any time,
+    mistakes first or last. Rows issued in one call of :meth:`expect`, or with one group in one call, are averaged
+    before they multiply. After ``label_window`` more rows a label is no longer awaited, and its row stays counted as no
+    surprise: where a notable share never gets one (``unlabelled``), a small shortfall can no longer be seen.
+
+    Rows with ids count once, however often they are fed. Whole-number ids that follow each other cost two numbers a
+    gap, other ids their own length for each row; rows without ids cost nothing. Doubts below 1e-9 are bet on as if they
+    were 1e-9; a certain row that is wrong is infinite evidence.
+
+    Examples
+    --------
+    >>> m = Monitor(level=0.05)
+    >>> m.expect("a", 0.99)
+    >>> m.expect(["b", "c"], [0.9, 0.8])
+    >>> m.update([False], ids=["a"])
+    >>> m.update([True] * 3, [0.9, 0.8, 0.9])
+    >>> m.rows, m.pending, m.alarm
+    (4, 2, False)
+    """
+
+    def __init__(
+        self,
+        *,
+        level: float = 0.05,
+        mean_time_between_false_alarms: float = 10_000,
+        alternative: Watched = "both",
+        label_window: int = 100_000,
+    ) -> None:
+        check_share("level", level, "0.05")
+        check_whole("label_window", label_window)
+        time = mean_time_between_false_alarms
+        if isinstance(time, bool) or not isinstance(time, int | float | np.integer) or not 1 <= time < math.inf:
+            raise ValueError(f"mean_time_between_false_alarms is {time!r}; it should be a number of rows, at least 1.")
+        if alternative not in get_args(Watched):
+            raise ValueError(f"alternative is {alternative!r}; it should be one of {', '.join(get_args(Watched))}.")
+        self.level = float(level)
+        self.mean_time_between_false_alarms = float(time)
+        self.alternative = alternative
+        self.label_window = int(label_window)
+        #: Rows whose labels have come, the mistakes they allowed for and those they made.
+        self.rows, self.stated, self.errors = 0, 0.0, 0
+        #: Labels that came again, or after the window; and rows that never got one.
+        self.repeated, self.unlabelled = 0, 0
+        self._alarm_row: int | None = None
+        self._drift_rows: list[int] = []
+        #: The evidence at each of those that this process has seen.
+        self._drift_evidence: dict[int, float] = {}
+        self._unseen_drift = False
+        #: After the rows that are settled; and after those up to the last label, once these have been looked at.
+        self._sides = {name: Side() for name in _SIDES if alternative in (name, "both")}
+        self._now: dict[str, Side] | None = None
+        #: The row after which the detector last started anew, if that is not settled yet.
+        self._restarted = 0
+        self._issued = Issued()
+        self._seen = IdSet()
+
+    # -- what is known -----------------------------------------------------------------------------------------------
+
+    @property
+    def alarm(self) -> bool:
+        """Whether the e-process has ever reached 1 / ``level``."""
+        return self.alarm_row is not None
+
+    @property
+    def alarm_row(self) -> int | None:
+        """The row, in the order of issue, at which the e-process reached 1 / ``level``."""
+        self._look()
+        return self._alarm_row
+
+    @property
+    def drift(self) -> bool:
+        """Whether the change detector has gone off since :meth:`acknowledge` was last called."""
+        self._look()
+        return self._unseen_drift
+
+    @property
+    def drift_rows(self) -> list[int]:
+        """The rows, in the order of issue, at which the change detector went off."""
+        self._look()
+        return list(self._drift_rows)
+
+    @property
+    def drift_evidence(self) -> dict[int, float]:
+        """The evidence at each of those rows that this process has seen."""
+        self._look()
+        return self._drift_evidence
+
+    @property
+    def log_e(self) -> float:
+        """The logarithm of :attr:`e_value`."""
+        values = [side.log_e for side in self._look().values()]
+        top = max(values)
+        return top if math.isinf(top) else top + math.log(sum(math.exp(x - top) for x in values) / len(values))
+
+    @property
+    def e_value(self) -> float:
+        """The evidence of all rows up to the last whose label has come or was given up; of two sides, the mean.
+
+        It may have been larger before. A row before that whose label is awaited counts as if it were no surprise: with
+        all labels the evidence is this much, or more.
+        """
+        return math.exp(self.log_e) if self.log_e < 709 else math.inf
+
+    @property
+    def evidence(self) -> float:
+        """Of a change, since the detector last started; it goes off at ``mean_time_between_false_alarms``."""
+        return sum(side.evidence for side in self._look().values()) / len(self._sides)
+
+    @property
+    def side(self) -> str:
+        """The side on which there is more evidence."""
+        now = self._look()
+        return max(now, key=lambda name: now[name].log_e)
+
+    @property
+    def pending(self) -> int:
+        """Predictions whose labels are awaited."""
+        return len(self._issued.places)
+
+    @property
+    def issued(self) -> int:
+        """Predictions in all: labelled, awaited, and given up."""
+        return self._issued.stop
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether rows were counted by id."""
+        return bool(self._issued.places or self._seen)
+
+    def acknowledge(self) -> None:
+        """The drift has been seen to: wait for the next."""
+        self._look()
+        self._unseen_drift = False
+
+    def __repr__(self) -> str:
+        said = [f"{self.rows:,} rows", f"e-value {self.e_value:.3g}"]
+        if self.alarm_row is not None:
+            said.append(f"ALARM at row {self.alarm_row:,}")
+        if self.drift_rows:
+            said.append(
+                f"drift at row {self.drift_rows[-1]:,}"
+                + (f" ({len(self.drift_rows)} times)" if len(self.drift_rows) > 1 else "")
+            )
+        if self.pending:
+            said.append(f"{self.pending:,} labels awaited")
+        if self.unlabelled:
+            said.append(f"{self.unlabelled:,} never labelled")
+        return f"<Monitor: {', '.join(said)}>"
+
+    # -- what comes in -----------------------------------------------------------------------------------------------
+
+    def expect(self, ids: Any, confidence: Any = None, *, doubt: Any = None, groups: Any = None) -> None:
+        """Predictions were issued, together; their labels may come later, by the same ids.
+
+        Those that are expected or labelled already are left. Where they were not issued together, call it for each, or
+        say with ``groups`` which of them belong to one another (``groups=ids``: none).
+        """
+        names = _ids(ids)
+        if not names:
+            return
+        claims = Predictions.from_correct(
+            np.ones(len(names), dtype=bool), *_columns(len(names), confidence), doubt=_column(len(names), doubt)
+        )
+        units = (
+            np.zeros(len(names), dtype=np.int64)
+            if groups is None
+            else codes_of(len(names), _column(len(names), groups))
+        )
+        new: dict[Id, int] = {}
+        columns = list(_claims(claims))
+        for i, (name, claim) in enumerate(zip(names, columns, strict=True)):
+            before = self._issued.claim(name) or (columns[new[name]] if name in new else None)
+            if before is not None and not _is_same(before, claim):
+                told, now = _told(before, claim)
+                raise InvalidPredictions(
+                    f"ids[{i}] is {name!r}, which is expected with {told} already; now it comes with {now}. Each "
+                    "prediction needs an id of its own."
+                )
+            if before is None and name not in self._seen:
+                new[name] = i
+        if not new:
+            return
+        # in the order of issue, which is that of the groups' first rows
+        at = np.array(list(new.values()))
+        at = at[np.argsort(_by_first(units[at]), kind="stable")]
+        held, sizes = np.array(columns)[at], _sizes(_by_first(units[at]))
+        place = self._issued.stop
+        self._issued.add(held[:, 0], held[:, 1], AWAITED, sizes)
+        for i, row in enumerate(at.tolist()):
+            self._issued.places[names[row]] = place + i
+        self._close(place)
+
+    def update(
+        self, correct: Any, confidence: Any = None, *, doubt: Any = None, ids: Any = None, groups: Any = None
+    ) -> None:
+        """Labels arrived: with their confidences, or with ids expected before. On an error none of them counts.
+
+        Rows that were not expected are issued and labelled at once, one after the other; those of one of the ``groups``
+        together.
+        """
+        correct = np.atleast_1d(np.asarray(correct))
+        given = confidence is not None or doubt is not None
+        if ids is None and not given:
+            raise InvalidPredictions("update got labels without confidence and without ids; give one of them.")
+        names = None if ids is None else _ids(ids)
+        if names is not None and len(names) != len(correct):
+            raise InvalidPredictions(f"lengths differ: correct has {len(correct)} rows, ids {len(names)}.")
+        if not len(correct):
+            return
+        if groups is not None and not given:
+            raise InvalidPredictions(
+                "groups are told when predictions are issued: expect(ids, confidence, groups=...)."
+            )
+        units = None if groups is None else codes_of(len(correct), _column(len(correct), groups))
+        fresh = np.ones(len(correct), dtype=bool) if names is None else self._seen.lacks(names)
+        awaited = np.zeros(len(correct), dtype=bool)
+        if names is not None and self._issued.places:
+            awaited = np.array([name in self._issued.places for name in names]) & fresh
+        if not given:
+            assert names is not None
+            unknown = np.flatnonzero(fresh & ~awaited)
+            if len(unknown):
+                i = int(unknown[0])
+                raise InvalidPredictions(
+                    f"ids[{i}] is {names[i]!r}, for which no prediction is expected; call expect first, or "
+                    "give its confidence."
+                )
+            held = np.array([self._issued.claim(name) or (1.0, 0.0) for name in names]).reshape(-1, 2)
+            rows = Predictions.from_correct(correct, held[:, 0], doubt=held[:, 1])
+        else:
+            rows = Predictions.from_correct(
+                correct, *_columns(len(correct), confidence), doubt=_column(len(correct), doubt)
+            )
+            if names is not None and awaited.any():
+                self._check_claims(names, rows, awaited)
+        if names is not None and awaited.any():
+            at = np.flatnonzero(awaited)
+            self._issued.label([names[i] for i in at.tolist()], rows.correct[at])
+        self._tell(rows[fresh] if not fresh.all() else rows)
+        new = fresh & ~awaited
+        self._issue(rows[new] if not new.all() else rows, units if units is None else units[new])
+        self.repeated += int((~fresh).sum())
+        if names is not None:
+            self._seen.add_all(names)
+        self._close(self._issued.stop)
+
+    def _check_claims(self, names: list[Id], rows: Predictions, awaited: Any) -> None:
+        """A prediction that was expected keeps the confidence it was issued with."""
+        for i, (name, claim) in enumerate(zip(names, _claims(rows), strict=True)):
+            before = self._issued.claim(name)
+            if awaited[i] and before is not None and not _is_same(before, claim):
+                told, now = _told(before, claim)
+                raise InvalidPredictions(
+                    f"ids[{i}] is {name!r}, which was issued with {told}; its label comes with {now}. Leave out the "
+                    "confidence, or give the one that was issued."
+                )
+
+    def _tell(self, rows: Predictions) -> None:
+        """Labels have come."""
+        self.rows += len(rows)
+        self.stated += float(rows.doubt_of(slice(None)).sum())
+        self.errors += int((~rows.correct).sum())
+
+    def _issue(self, rows: Predictions, units: Any) -> None:
+        """Rows that are labelled as they are issued: counted at once, unless others are awaited before them."""
+        if not len(rows):
+            return
+        every, sizes = slice(None), None
+        if units is not None:
+            first = _by_first(units)
+            rows, sizes = rows[np.argsort(first, kind="stable")], _sizes(first)
+        doubt, confidence, right = rows.doubt_of(every), rows.confidence_of(every), rows.correct
+        if len(self._issued):
+            alone = np.ones(len(rows), dtype=np.int64) if sizes is None else sizes
+            self._issued.add(confidence, doubt, np.where(right, RIGHT, WRONG), alone)
+            return
+        self._now = None
+        seen = both(doubt, confidence, ~right, right, None if sizes is None else sizes.astype(np.float64))
+        self._follow(self._sides, seen)
+        self._issued.start += len(rows)
+
+    def _close(self, before: int) -> None:
+        """Give up labels that are too late, of rows issued before a place, and settle what is ready, if it is much."""
+        names = self._issued.give_up(min(self._issued.stop - self.label_window, before))
+        self.unlabelled += len(names)
+        self._seen.add_all(names)
+        if len(self._issued):
+            self._now = None
+            if self._issued.ready >= _PIECE:
+                self._look()
+
+    # -- counting ----------------------------------------------------------------------------------------------------
+
+    def _look(self) -> dict[str, Side]:
+        """Settle what no label can change any more, and follow the rest up to the last label that has come."""
+        if self._now is not None:
+            return self._now
+        ready = self._issued.ready
+        if ready:
+            self._follow(self._sides, self._issued.sides(ready))
+            self._issued.drop(ready)
+        known = self._issued.known
+        if not known:
+            self._now = self._sides
+            return self._now
+        # of these rows more may become known: the sides that are settled stay where they are
+        ahead = {name: replace(side) for name, side in self._sides.items()}
+        self._follow(ahead, self._issued.sides(known))
+        if self._restarted > self._issued.start:
+            for side in self._sides.values():
+                side.restart()
+        self._now = ahead
+        return ahead
+
+    def _follow(self, sides: dict[str, Side], seen: dict[str, Stretch]) -> None:
+        """Follow all sides through rows, piece by piece; from where the detector goes off, it starts anew."""
+        before = self._issued.start
+        units = len(next(iter(seen.values())))
+        for start in range(0, units, _PIECE):
+            piece = {name: seen[name][start : start + _PIECE] for name in sides}
+            self._follow_piece(sides, piece, before)
+            before += int(next(iter(piece.values())).ends[-1])
+
+    def _follow_piece(self, sides: dict[str, Side], piece: dict[str, Stretch], before: int) -> None:
+        ends = next(iter(piece.values())).ends.astype(np.int64) + before
+        paths = _each(sides, piece, Side.grow)
+        if self._alarm_row is None:
+            log_e = np.logaddexp.reduce(paths, axis=0) - math.log(len(paths))
+            reached = np.flatnonzero(log_e >= -math.log(self.level))
+            self._alarm_row = int(ends[reached[0]]) if len(reached) else None
+        # units before its last start say nothing to the detector
+        start = int(np.searchsorted(ends, self._restarted, side="right"))
+        # from where it goes off it starts anew, a few rows and then more at a time, for it may soon go off again
+        window = len(ends)
+        while start < len(ends):
+            some = slice(start, start + window)
+            copies = {name: replace(side) for name, side in sides.items()}
+            evidence = np.mean(_each(copies, {name: piece[name][some] for name in sides}, Side.detect), axis=0)
+            reached = np.flatnonzero(evidence >= self.mean_time_between_false_alarms)
+            if len(reached):
+                start += int(reached[0]) + 1
+                self._restarted = int(ends[start - 1])
+                self._drift_rows.append(self._restarted)
+                self._drift_evidence[self._restarted] = float(evidence[reached[0]])
+                self._unseen_drift = True
+                window = _SOON
+                for side in sides.values():
+                    side.restart()
+            else:
+                start, window = start + len(evidence), 2 * window
+                for name, side in sides.items():
+                    side.stakes = copies[name].stakes
+
+    # -- files -------------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the whole state: a crash at any instant leaves the old file or the new one."""
+        from surefoot.risk.stream.monitor_files import save
+
+        save(self, path)
+
+    @staticmethod
+    def load(path: str | PathLike[str]) -> Monitor:
+        """A monitor as it was saved, ready to go on; a damaged, foreign or newer file is an error."""
+        from surefoot.risk.stream.monitor_files import load
+
+        return load(path)
+
+
+_SIDES = ("overconfident", "underconfident")
+#: Units up to which a second thread costs more than it saves, and units followed in one go.
+_ALONE = 2048
+_PIECE = 1 << 14
+_SOON = 128
+
+
+def _each(sides: dict[str, Side], piece: dict[str, Stretch], way: Callable[[Side, Stretch], Floats]) -> list[Floats]:
+    """Take all sides through some units."""
+    jobs = [partial(way, side, piece[name]) for name, side in sides.items()]
+    return in_parallel(jobs) if len(next(iter(piece.values()))) > _ALONE else [job() for job in jobs]
+
+
+def _by_first(units: Codes) -> Codes:
+    """The same units, numbered in the order in which they come."""
+    _, first, where = np.unique(units, return_index=True, return_inverse=True)
+    order = np.empty(len(first), dtype=np.int64)
+    order[np.argsort(first)] = np.arange(len(first))
+    return order[where]
+
+
+def _sizes(units: Codes) -> Codes:
+    return np.bincount(units)
+
+
+def _ids(ids: Any) -> list[Id]:
+    """Ids as plain integers and strings."""
+    alone = isinstance(ids, str | int | np.generic) or ids is None
+    values = [ids] if alone else ids.ravel().tolist() if isinstance(ids, np.ndarray) else list(ids)
+    plain: list[Id] = []
+    for i, value in enumerate(values):
+        value = value.item() if isinstance(value, np.generic) else value
+        if isinstance(value, bool) or not isinstance(value, int | str):
+            raise InvalidPredictions(f"ids[{i}] is {value!r}; ids are whole numbers or strings.")
+        plain.append(value)
+    return plain
+
+
+def _columns(rows: int, confidence: Any) -> tuple[Any, ...]:
+    return () if confidence is None else (_column(rows, confidence),)
+
+
+def _column(rows: int, values: Any) -> Any:
+    """A number alone is a column of one."""
+    return [values] if values is not None and rows == 1 and np.ndim(values) == 0 else values
+
+
+def _is_same(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    """Whether two claims are one, said as a confidence or as a doubt."""
+    return all(math.isclose(x, y, rel_tol=1e-6) for x, y in zip(one, other, strict=True))
+
+
+def _told(one: tuple[float, float], other: tuple[float, float]) -> tuple[str, str]:
+    """Two claims so that they can be told apart."""
+    told = (f"confidence {one[0]!r}", repr(other[0]))
+    return told if one[0] != other[0] else (f"doubt {one[1]!r}", repr(other[1]))
+
+
+def _claims(rows: Predictions) -> Iterator[tuple[float, float]]:
+    every = slice(None)
+    return zip(rows.confidence_of(every).tolist(), rows.doubt_of(every).tolist(), strict=True)
