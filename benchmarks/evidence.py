@@ -14,7 +14,6 @@ import surefoot as sf
 from surefoot.assessment.calibrate import NAMED, recommended
 from surefoot.assessment.slices import holm
 from surefoot.assessment.verdict import judge
-from surefoot.engines.numpy import tally_arrays
 from surefoot.figures.reliability import bands, reliability
 from surefoot.metrics.tallying import ALWAYS, BANDS, DIAGRAM
 from surefoot.risk.differences import riskier
@@ -311,7 +310,7 @@ def planned(cell: tuple[str, float], sets: int) -> tuple[int, list[float]]:
 
 def verdict_of(p: sf.Predictions) -> str:
     """The verdict of an assessment, without the rest of it."""
-    t = tally_arrays(p, [*ALWAYS, *BANDS, *DIAGRAM, *TERMS])
+    t = p.tally([*ALWAYS, *BANDS, *DIAGRAM, *TERMS])
     return judge(*both_sides(t), counts_of(t), bands(t), reliability(t), level=0.05, margin=0.02).verdict
 
 

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 import surefoot as sf
-from surefoot.engines.anywhere import tally_terms
 from surefoot.metrics import ALL
 from surefoot.metrics.tallying import ALWAYS
 
@@ -88,7 +87,7 @@ def main() -> None:
         ]
         p = sf.Predictions.from_frame(top, correct="correct", confidence="confidence")
         base = summed("confidence", "correct")
-        told("sums over all rows: CSR, sigma, cwA, accuracy, Brier", least(lambda: tally_terms(p, terms), 4), base)
+        told("sums over all rows: CSR, sigma, cwA, accuracy, Brier", least(lambda: p.tally(terms), 4), base)
         assessed = least(lambda: sf.assess(top, correct="correct", confidence="confidence"), 4)
         told("all of assess, from correct and confidence", assessed, base)
         labelled = least(lambda: sf.assess(scored, truth="y", probabilities="p"), 3)

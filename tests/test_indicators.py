@@ -9,7 +9,6 @@ from scipy import stats
 from vectors import DOCUMENT, VALUES, VECTORS
 
 import surefoot as sf
-from surefoot.engines.numpy import tally_arrays
 from surefoot.metrics import ALL
 from surefoot.metrics.by_confidence import TERMS, levels
 from surefoot.metrics.tested import binomial_p_values, pooled, tcal_levels, tcal_statistics
@@ -59,7 +58,7 @@ def test_reference_vectors(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_reference_decisions(name: str) -> None:
     p, r = of(name), VALUES[name]
-    at = levels(tally_arrays(p, TERMS))
+    at = levels(p.tally(TERMS))
     assert tcal_levels(len(p)) == r["T-Cal"]["B"]
     np.testing.assert_allclose(
         tcal_statistics(at, r["T-Cal"]["B"])[0], r["T-Cal"]["stat_levels_1_to_B"], rtol=1e-10, atol=1e-15

@@ -1,8 +1,95 @@
-"""What can go wrong, by name."""
+"""What can go wrong, by name. An error is data first and text second."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any, Self
+
+from surefoot._io.printable import printable, printable_value
+
+_NOTHING: Any = object()
 
 
 class InvalidPredictions(ValueError):
-    """The data handed in cannot be predictions; the message names argument, row, value and way out."""
+    """The data handed in cannot be predictions.
+
+    Attributes
+    ----------
+    argument : str
+        The argument at fault; empty if it is none in particular.
+    column : str or None
+        The column of a frame or file that the argument was read from.
+    row : int, tuple of int or None
+        The first row at fault, counted from 0; for a table, row and column.
+    value : object
+        What stands there, if a value is at fault.
+    count : int or None
+        How many rows are at fault, where they were counted: in a lazy frame, which has no first row.
+    reason : str
+        What is wrong.
+    hint : str
+        What to do about it.
+    file : str
+        The file, if it was one; its rows are counted from 1 in the text.
+    """
+
+    def __init__(
+        self,
+        reason: str = "",
+        *,
+        argument: str = "",
+        column: str | None = None,
+        row: int | tuple[int, ...] | None = None,
+        value: Any = _NOTHING,
+        count: int | None = None,
+        hint: str = "",
+        file: str = "",
+    ) -> None:
+        super().__init__()
+        self.argument, self.column, self.row, self.value, self.count = argument, column, row, value, count
+        self.reason, self.hint, self.file = reason, hint, file
+
+    def at(self, **facts: Any) -> Self:
+        """The same error with more known of where it lies: its file, column or row."""
+        located = copy(self)
+        located.__dict__.update(facts)
+        return located
+
+    def __copy__(self) -> Self:
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
+
+    def __str__(self) -> str:
+        text = " ".join(part for part in (self._subject(), self._predicate()) if part)
+        if self.hint:
+            text += f"{'. ' if self.hint[0].isupper() else '; '}{self.hint}"
+        if self.file:
+            return f"{self._place()}: {text}".rstrip(".")
+        return text if text.endswith((".", "?", "!")) else f"{text}."
+
+    def _place(self) -> str:
+        """The file, and the row in it as people count."""
+        if self.row is None:
+            return printable(self.file)
+        return f"{printable(self.file)}, row {(self.row if isinstance(self.row, int) else self.row[0]) + 1:,}"
+
+    def _subject(self) -> str:
+        if self.file:
+            return printable(self.column if self.column is not None else self.argument)
+        if self.count is not None:
+            such = "" if self.value is _NOTHING else f" (such as {printable_value(self.value)})"
+            return f"column {self.column!r}: {self.count:,} values{such}"
+        name = self.argument if self.column is None else f"column {self.column!r}"
+        if self.row is None:
+            return name
+        index = self.row if isinstance(self.row, tuple) else (self.row,)
+        return f"{name}[{', '.join(map(str, index))}]"
+
+    def _predicate(self) -> str:
+        if self.value is _NOTHING or self.count is not None:
+            return self.reason
+        return f"is {printable_value(self.value)}" + (f", {self.reason}" if self.reason else "")
 
 
 class AmbiguousLabels(InvalidPredictions):
@@ -23,6 +110,27 @@ class InvalidCalibrator(ValueError):
 
 class MetricUnavailable(ValueError):
     """A metric was asked of data that do not hold what it needs."""
+
+
+class NeedsRows(MetricUnavailable):
+    """Something needs the rows in memory, and these predictions lie in a lazy frame."""
+
+    def __init__(self, what: str = "this") -> None:
+        super().__init__(
+            f"{what} needs the rows in memory, and a lazy frame does not hand them out; collect it first: "
+            "Predictions.from_frame(frame.collect(), ...)."
+        )
+
+
+class UnsupportedKey(TypeError):
+    """An engine was asked for totals under a key, or for an operation, that it does not know."""
+
+    def __init__(self, engine: str, key: str) -> None:
+        super().__init__(f"the {engine} engine does not know {key}.")
+        self.engine, self.key = engine, key
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.engine, self.key)
 
 
 class MissingPackage(ImportError):

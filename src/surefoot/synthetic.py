@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from surefoot.core.tally import Floats
+from surefoot.core.table import Floats
 from surefoot.predictions import Predictions
 
 Draw = Callable[[int, np.random.Generator], tuple[Floats, Floats]]

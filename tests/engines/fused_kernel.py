@@ -6,10 +6,7 @@ import warnings
 import numpy as np
 import torch
 
-from surefoot.core.keys import Bins, Everything
 from surefoot.engines import triton as kernels
-from surefoot.engines.numpy import tally_arrays
-from surefoot.engines.torch import tally_tensors
 from surefoot.metrics import ALL
 from surefoot.metrics.tallying import ALWAYS, BANDS, DIAGRAM
 from surefoot.predictions import Predictions, tensors
@@ -23,7 +20,7 @@ def main() -> None:
     kernels.multiprocessors = tensors.multiprocessors = lambda device: 1
 
     every = [*ALWAYS, *BANDS, *DIAGRAM, *(term for metric in ALL.values() for term in metric.terms)]
-    terms = [term for term in dict.fromkeys(every) if isinstance(term.key, Everything | Bins)]
+    terms = [term for term in dict.fromkeys(every) if term.key.operation == "cells" and not term.key.classes]
     rng = np.random.default_rng(0)
     rows = 9 * 1024 + 77
     compared = 0
@@ -39,15 +36,15 @@ def main() -> None:
             arrays = getattr(Predictions, door)(*arguments, **options)
             there = [torch.tensor(x, device=device) for x in arguments]
             weights = {name: torch.tensor(x, device=device) for name, x in options.items()}
-            expected = tally_arrays(arrays, terms)
-            found = tally_tensors(getattr(tensors, door)(*there, **weights), terms)
+            expected = arrays.tally(terms)
+            found = getattr(tensors.BORDER, door)(*there, **weights).tally(terms)
             assert expected.tables.keys() == found.tables.keys()
             for key, table in expected.tables.items():
                 for name, sums in table.totals.items():
                     own = found.tables[key].totals[name].value
                     np.testing.assert_allclose(own, sums.value, rtol=1e-12, atol=1e-13, err_msg=name)
             compared += 1
-        scored = tensors.from_probabilities(torch.tensor(y, device=device), torch.tensor(p, device=device))
+        scored = tensors.BORDER.from_probabilities(torch.tensor(y, device=device), torch.tensor(p, device=device))
         here = Predictions.from_probabilities(y, p)
         assert scored.follows_second
         for name in ("predicted", "correct", "confidence", "doubt", "certain", "rounded"):

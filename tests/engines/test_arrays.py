@@ -15,7 +15,8 @@ import pytest
 
 import surefoot as sf
 from surefoot import Predictions, tally
-from surefoot.engines import arrays, numba_cache, rankings
+from surefoot.engines import numba_cache, rankings
+from surefoot.engines import numpy as arrays
 from surefoot.metrics import ALL
 from surefoot.metrics.size_ratio import SURPRISE
 

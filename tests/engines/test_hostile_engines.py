@@ -86,7 +86,8 @@ def test_weights_of_lazy_frames_are_checked_and_rounded_rows_must_count() -> Non
         with pytest.raises(InvalidPredictions, match="squares"):
             Predictions.from_frame(frame, correct="ok", confidence="sure", weight="w")
     narrow = pl.DataFrame({"ok": [True, True], "sure": np.array([1, 0.5], dtype=np.float32), "w": [0.0, 1.0]}).lazy()
-    assert Predictions.from_frame(narrow, correct="ok", confidence="sure", weight="w").rounded == 0
+    with pytest.warns(RoundedConfidenceWarning, match="1 of 2 values of column 'sure'"):
+        assert Predictions.from_frame(narrow, correct="ok", confidence="sure", weight="w").rounded == 0
 
 
 @pytest.mark.parametrize("bad", [float("inf"), 1e300, 2.0**60, float("nan"), 0.5])

@@ -79,7 +79,7 @@ def both(name, device, dtype):
     back = [(x.double() if x.dtype.is_floating_point else x).cpu().numpy() for x in there]
     if dtype == "float32":
         back = [x.astype(np.float32) if x.dtype == np.float64 else x for x in back]
-    return getattr(Predictions, door)(*back, **options), getattr(tensors, door)(*there, **there_options)
+    return getattr(Predictions, door)(*back, **options), getattr(tensors.BORDER, door)(*there, **there_options)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -154,7 +154,7 @@ def test_confusion_and_curves_of_tensors(device) -> None:
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
 def test_doubt_from_narrow_logits_keeps_its_digits(dtype, device) -> None:
     logits = torch.tensor([[20.0, 0.0, 0.0], [80.0, 8.0, -8.0]], dtype=getattr(torch, dtype), device=device)
-    p = tensors.from_logits(torch.tensor([0, 0], device=device), logits)
+    p = tensors.BORDER.from_logits(torch.tensor([0, 0], device=device), logits)
     # 2 exp(-20) / (1 + 2 exp(-20)), and exp(-72) + exp(-88): where a softmax of any of these types says 1
     expected = [2 * math.exp(-20) / (1 + 2 * math.exp(-20)), math.exp(-72) + math.exp(-88)]
     assert p.doubt.tolist() == pytest.approx(expected, rel=1e-12)
@@ -165,11 +165,11 @@ def test_doubt_from_narrow_logits_keeps_its_digits(dtype, device) -> None:
 def test_a_narrow_one_is_rounded_and_not_certain(dtype, doubt, device) -> None:
     c = torch.tensor([1.0, 0.5, 1.0], dtype=getattr(torch, dtype), device=device)
     with pytest.warns(RoundedConfidenceWarning, match="2 of 3 values of confidence are 1.0"):
-        p = tensors.from_correct(torch.tensor([True, False, False], device=device), c)
+        p = tensors.BORDER.from_correct(torch.tensor([True, False, False], device=device), c)
     assert p.rounded == 2
     assert p.doubt.tolist() == [doubt, 0.5, doubt]
     assert ALL["csr"](p) == pytest.approx((1 / 0.5 + 1 / doubt) / 3, rel=1e-12)
-    assert ALL["csr"](p.on_host()) == ALL["csr"](p)
+    assert ALL["csr"](p.rows()) == ALL["csr"](p)
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -193,10 +193,10 @@ def test_a_narrow_one_is_rounded_and_not_certain(dtype, doubt, device) -> None:
 def test_bad_tensors_are_named(door, arguments, said, device) -> None:
     made = [torch.tensor(argument, device=device) for argument in arguments]
     if said is None:
-        assert getattr(tensors, door)(*made).labels == (0, 7)
+        assert getattr(tensors.BORDER, door)(*made).labels == (0, 7)
         return
     with pytest.raises(InvalidPredictions, match=said):
-        getattr(tensors, door)(*made)
+        getattr(tensors.BORDER, door)(*made)
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -204,12 +204,14 @@ def test_weights_and_mixtures_are_checked(device) -> None:
     correct, c = torch.tensor([True, False], device=device), torch.tensor([0.5, 0.6], device=device)
     for weight, said in ([[-1.0, 1.0], "below 0"], [[0.0, 0.0], "all others"], [[1e60, 1.0], "float64"]):
         with pytest.raises(InvalidPredictions, match=said):
-            tensors.from_correct(correct, c, sample_weight=torch.tensor(weight, dtype=torch.float64, device=device))
+            tensors.BORDER.from_correct(
+                correct, c, sample_weight=torch.tensor(weight, dtype=torch.float64, device=device)
+            )
     with pytest.raises(InvalidPredictions, match="confidence is a list"):
-        tensors.from_correct(correct, [0.5, 0.6])
+        tensors.BORDER.from_correct(correct, [0.5, 0.6])
     with pytest.raises(InvalidPredictions, match="floor"):
-        tensors.from_correct(correct, c, floor=0.7)
-    clipped = tensors.from_correct(correct, torch.tensor([1.0, 0.6], device=device), floor=1e-8)
+        tensors.BORDER.from_correct(correct, c, floor=0.7)
+    clipped = tensors.BORDER.from_correct(correct, torch.tensor([1.0, 0.6], device=device), floor=1e-8)
     assert float(clipped.doubt[0]) == pytest.approx(1e-8, rel=1e-7)
 
 
@@ -219,7 +221,7 @@ def test_tensors_that_were_given_are_left_alone(door, device) -> None:
     name, arguments, options = given(door, "float64")
     made, more = as_tensors(arguments, options, device, "float64")
     copies = [tensor.clone() for tensor in made]
-    tally(getattr(tensors, name)(*made, **more))
+    tally(getattr(tensors.BORDER, name)(*made, **more))
     assert all(torch.equal(one, other) for one, other in zip(made, copies, strict=True))
 
 
@@ -228,7 +230,7 @@ def test_unequal_weights_are_judged_by_the_exact_law(device) -> None:
     correct, c, weight = np.ones(100, dtype=bool), np.full(100, 0.999), np.ones(100)
     correct[0], weight[1] = False, 1.01
     arrays = Predictions.from_correct(correct, c, sample_weight=weight)
-    there = tensors.from_correct(
+    there = tensors.BORDER.from_correct(
         *(torch.tensor(x, device=device) for x in (correct, c)), sample_weight=torch.tensor(weight, device=device)
     )
     assert assess(there).verdict == assess(arrays).verdict
@@ -254,7 +256,7 @@ def test_whatever_needs_rows_gets_them(device) -> None:
 def test_columns_mean_the_same_on_every_device(device) -> None:
     y, p = np.array([5, 1, 5]), np.array([[0.2, 0.8], [0.7, 0.3], [1.0, 0.0]])
     arrays = Predictions.from_probabilities(y, p)
-    there = tensors.from_probabilities(torch.tensor(y, device=device), torch.tensor(p, device=device))
+    there = tensors.BORDER.from_probabilities(torch.tensor(y, device=device), torch.tensor(p, device=device))
     for name in ("truth", "predicted", "correct", "wrong", "confidence", "doubt", "weight"):
         assert getattr(there, name).tolist() == getattr(arrays, name).tolist(), name
     for name in ("labels", "certain", "certain_wrong", "rounded"):
@@ -270,15 +272,17 @@ def test_what_is_no_tensor_is_named(device) -> None:
         ((np.array([0, 1]), p), "y_true is a ndarray"),
     ):
         with pytest.raises(InvalidPredictions, match=said):
-            tensors.from_probabilities(*arguments)
-    assert tensors.from_probabilities(y, p, labels=np.array([0, 1])).labels == (0, 1)
+            tensors.BORDER.from_probabilities(*arguments)
+    assert tensors.BORDER.from_probabilities(y, p, labels=np.array([0, 1])).labels == (0, 1)
     with pytest.raises(InvalidPredictions, match="booleans"):
-        tensors.from_probabilities(y, p, labels=(False, True))
+        tensors.BORDER.from_probabilities(y, p, labels=(False, True))
     with pytest.raises(InvalidPredictions, match="too large"):
-        tensors.from_labels(torch.tensor([2**63 + 1, 0], dtype=torch.uint64), torch.tensor([0, 1]), torch.rand(2))
+        tensors.BORDER.from_labels(
+            torch.tensor([2**63 + 1, 0], dtype=torch.uint64), torch.tensor([0, 1]), torch.rand(2)
+        )
     with pytest.raises(InvalidPredictions, match="true and false"):
-        tensors.from_logits(y, torch.tensor([True, False], device=device))
-    rows = tensors.from_probabilities(y, p)
+        tensors.BORDER.from_logits(y, torch.tensor([True, False], device=device))
+    rows = tensors.BORDER.from_probabilities(y, p)
     with pytest.raises(InvalidPredictions, match="by is a list"):
         tally(rows, by=[1, 2])
     assert list(tally(rows, by=torch.tensor([1.0, 2.0], device=device)).slices) == [1, 2]
@@ -310,7 +314,9 @@ def test_the_same_tensors_give_the_same_bits() -> None:
     y = (torch.rand(3_000_000, device="cuda", generator=generator) < p).long()
     torch.use_deterministic_algorithms(True)
     try:
-        found = {(ALL["cw_auc"](q), ALL["csr"](q), ALL["ece"](q)) for q in [tensors.from_probabilities(y, p)] * 3}
+        found = {
+            (ALL["cw_auc"](q), ALL["csr"](q), ALL["ece"](q)) for q in [tensors.BORDER.from_probabilities(y, p)] * 3
+        }
     finally:
         torch.use_deterministic_algorithms(False)
     assert len(found) == 1

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from typing import Any
@@ -13,31 +12,21 @@ from typing import Any
 import numpy as np
 
 from surefoot._io.arguments import check_share
-from surefoot._io.documents import strict
 from surefoot._io.presentation import present
 from surefoot._io.writing import write_whole
 from surefoot.assessment.inputs import repeated_identifier, to_assess
+from surefoot.assessment.serialise import plain_assessment, write_json
 from surefoot.assessment.slices import Part, Slice, slices_of
 from surefoot.assessment.surprises import Surprise, surprises_of
 from surefoot.assessment.verdict import MARGIN, Degree, Verdict, judge
-from surefoot.core.metric import Metric, Outcome
+from surefoot.core.metric import Metric
 from surefoot.core.tally import Label, Tally
-from surefoot.engines.anywhere import is_on_device, on_host
-from surefoot.engines.numpy import tally_arrays
 from surefoot.errors import InvalidPredictions, MetricUnavailable
 from surefoot.figures.reliability import Band, Bin, bands, near_certainty, reliability
 from surefoot.metrics import ALL
-from surefoot.metrics.tallying import (
-    ALWAYS,
-    BANDS,
-    DIAGRAM,
-    available,
-    sliced,
-    slicing_column,
-    tally,
-)
+from surefoot.metrics.tallying import ALWAYS, by_name, terms_for
 from surefoot.metrics.terms import WEIGHT
-from surefoot.predictions import Predictions
+from surefoot.predictions import ArrayPredictions, FramePredictions, Predictions
 from surefoot.predictions.dataframe import frame_column, is_frame
 from surefoot.risk.groups import Dependence, dependence_of, group_codes
 from surefoot.risk.intervals import Interval, value_intervals
@@ -46,8 +35,6 @@ from surefoot.risk.law.counts import Counts, counts_of
 from surefoot.risk.planning import typical_range
 from surefoot.risk.result import RiskResult
 from surefoot.risk.test import TERMS, both_sides, dependence_within
-
-SCHEMA = 2
 
 #: What the first page of every assessment tells.
 ALWAYS_TOLD = ("csr", "csr_sigma", "csr_z", "p_risk", "accuracy", "cw_accuracy", "gain", "auc", "cw_auc")
@@ -110,7 +97,7 @@ class Assessment:
     source: str = ""
     columns: str = ""
     #: The rows themselves, where they are at hand.
-    predictions: Predictions | None = field(default=None, repr=False)
+    predictions: ArrayPredictions | None = field(default=None, repr=False)
 
     @cached_property
     def typical_csr(self) -> tuple[float, float] | None:
@@ -134,44 +121,11 @@ class Assessment:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, fit for JSON: a number that JSON cannot hold is None, with the reason beside it."""
-        return {
-            "surefoot": "assessment",
-            "schema": SCHEMA,
-            "source": self.source,
-            "columns": self.columns,
-            "verdict": self.verdict,
-            "degree": self.degree,
-            **present("wording", "in_words", self),
-            "level": self.level,
-            "margin": self.margin,
-            "expected_errors": self.stated,
-            "observed_errors": self.seen,
-            "groups": self.group or None,
-            "classes": self.classes,
-            "weight": self.weight,
-            "risk": strict(self.risk.to_dict()),
-            "underconfidence": strict(self.underconfidence.to_dict()),
-            "intervals": {name: strict(asdict(interval)) for name, interval in self.intervals.items()},
-            "surprises": [asdict(surprise) for surprise in self.surprises],
-            "metrics": {name: self._entry(name) for name in (*self.metrics, *self._absent())},
-            "bands": [strict(asdict(band)) for band in self.bands],
-            **{name: [strict(asdict(one)) for one in getattr(self, name)] for name in _FIGURES},
-            "by": self.by,
-            "slices": [
-                {
-                    **strict({name: value for name, value in vars(part).items() if name not in (*_NESTED, *_FIGURES)}),
-                    **{name: strict(_plain(getattr(part, name))) for name in _NESTED},
-                }
-                for part in self.slices
-            ],
-        }
+        return plain_assessment(self)
 
     def to_json(self, path: str | PathLike[str] | None = None) -> str:
         """The same as strict JSON text, also written to ``path`` if one is given: whole, or not at all."""
-        text = json.dumps(self.to_dict(), allow_nan=False, indent=2) + "\n"
-        if path is not None:
-            write_whole(path, text)
-        return text
+        return write_json(self.to_dict(), path)
 
     def to_html(self, path: str | PathLike[str]) -> None:
         """The report, one HTML file that needs nothing else: whole, or not at all."""
@@ -187,19 +141,42 @@ class Assessment:
         headline = present("wording", "headline", self).lower()
         return f"<Assessment: {headline}, O/E {self.risk.oe_ratio:.3g}, {self.risk.n:,} rows>"
 
-    def _absent(self) -> list[str]:
-        return [name for name in self.reasons if name not in self.metrics]
 
-    def _entry(self, name: str) -> dict[str, Any]:
-        value = self.metrics.get(name)
-        entry: dict[str, Any] = {"value": value if value is not None and math.isfinite(value) else None}
-        if name in self.reasons:
-            entry["reason"] = self.reasons[name]
-        elif value is not None and math.isinf(value):
-            entry["reason"] = "infinite: something that was given no probability happened"
-        if self.bounds.get(name):
-            entry["bound"] = self.bounds[name]
-        return entry
+@dataclass(frozen=True)
+class Request:
+    """What an assessment is to tell: which metrics and slices, which rows belong together, and at which level."""
+
+    level: float
+    margin: float
+    metrics: tuple[str, ...] | None = None
+    by: Any = None
+    groups: Any = None
+
+    def choose(self, held: Mapping[str, Metric]) -> dict[str, Metric]:
+        """Of the metrics that can be had those asked for, and those that every assessment tells of."""
+        if self.metrics is None:
+            return dict(held)
+        wanted = {by_name(name).name for name in (*self.metrics, *ALWAYS_TOLD)}
+        return {name: metric for name, metric in held.items() if name in wanted}
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What an assessment is made of: totals, and the rows where they are at hand."""
+
+    whole: Tally
+    #: The metrics to be read, and why others are not.
+    chosen: Mapping[str, Metric]
+    reasons: Mapping[str, str]
+    parts: Sequence[Part] = ()
+    by: str | None = None
+    labels: tuple[Label, ...] | None = None
+    rows: ArrayPredictions | None = None
+    #: The slice and the group of each row.
+    slicing: Any = None
+    codes: Codes | None = None
+    #: What rows of a group have in common.
+    dependence: Dependence | None = None
 
 
 def assess(
@@ -241,39 +218,31 @@ def assess(
     """
     check_share("level", level, "0.05")
     check_share("margin", margin, "0.02")
+    names = None if metrics is None else tuple([metrics] if isinstance(metrics, str) else metrics)
+    request = Request(level, margin, names, by, groups)
+    for name in names or ():
+        by_name(name)
     if isinstance(x, Tally):
         if probabilities is not None or columns:
-            raise InvalidPredictions("a tally already holds all there is; give it alone.")
-        if groups is not None:
-            raise InvalidPredictions("a tally does not hold which rows belong together; groups= needs the rows.")
-        return _assess_tally(x, level, margin, by)
+            other = "probabilities" if probabilities is not None else next(iter(columns))
+            raise InvalidPredictions(f"assess(tally) takes no other data arguments; got {other!r}")
+        return _conclude(_evidence_of_tally(x, request), request)
     predictions = to_assess(x, probabilities, columns)
-    if is_on_device(predictions) and (groups is not None or not predictions.has_equal_weights):
-        # the exact law of unequal weights is made of rows, and so is what rows of a group have in common
-        predictions = on_host(predictions)
-        by, groups = (one.cpu() if hasattr(one, "cpu") else one for one in (by, groups))
-    if not isinstance(predictions, Predictions):
-        return _assess_lazy(predictions, level, margin, by, groups)
+    looks_grouped = ""
+    if is_frame(x) and predictions.has_rows:
+        looks_grouped = "" if groups is not None else repeated_identifier(x, {by, *columns.values()})
+        request = replace(request, by=_column_named(x, by, "by"), groups=_column_named(x, groups, "groups"))
+    evidence = _evidence_of(predictions, request)
     group = "" if groups is None else groups if isinstance(groups, str) else str(getattr(groups, "name", "") or "group")
-    looks_grouped = repeated_identifier(x, {by, groups, *columns.values()}) if is_frame(x) and not group else ""
-    if isinstance(groups, str):
-        if not is_frame(x):
-            raise InvalidPredictions(f"groups is {groups!r}; give a column of values, one for each row.")
-        groups = frame_column(x, groups, "groups")
-    codes = None if groups is None else group_codes(len(predictions), groups, predictions.weight)
     name = None if by is None else by if isinstance(by, str) else _called(by)
-    if isinstance(by, str) and by not in ("predicted", "truth") and is_frame(x):
-        by = frame_column(x, by)
-    held, slow = _affordable(predictions)
-    chosen = _asked(held, metrics)
-    reasons = {name: why for name, metric in ALL.items() if (why := metric.missing(predictions))} | slow
-    whole = _exact(predictions, chosen)
-    values = None if by is None else slicing_column(predictions, by)
-    parts = [] if values is None else _parts(predictions, values, chosen, codes)
-    found = _assessed(
-        whole, chosen, reasons, level, margin, name, parts, predictions.labels, predictions, values, codes=codes
-    )
+    found = _conclude(replace(evidence, by=name), request)
     return replace(found, group=group, looks_grouped=looks_grouped)
+
+
+def _column_named(frame: Any, given: Any, role: str) -> Any:
+    """The column of a dataframe that was named; what is no name of one is left as it is."""
+    is_name = isinstance(given, str) and (role == "groups" or given not in ("predicted", "truth"))
+    return frame_column(frame, given, role) if is_name else given
 
 
 def _called(by: Any) -> str:
@@ -283,41 +252,97 @@ def _called(by: Any) -> str:
 
 
 def _affordable(predictions: Predictions) -> tuple[dict[str, Metric], dict[str, str]]:
-    """The metrics these rows can give in the time that people wait for, and why the others are left out."""
-    held = available(predictions)
-    if len(predictions) <= MOST_ORDERED:
-        return held, {}
-    slow = {
-        name: f"left out: it orders rows, which takes long for more than {MOST_ORDERED:,}; "
-        f"ask for it by itself with surefoot.{name}"
-        for name, metric in held.items()
-        if not metric.additive
-    }
-    return {name: metric for name, metric in held.items() if name not in slow}, slow
+    """The metrics these predictions give in the time that people wait for, and why the others are left out."""
+    why = {name: metric.missing(predictions) for name, metric in ALL.items()}
+    if isinstance(predictions, ArrayPredictions) and len(predictions) <= MOST_ORDERED:
+        slow = ""
+    elif isinstance(predictions, ArrayPredictions):
+        slow = f"left out: it orders rows, which takes long for more than {MOST_ORDERED:,}"
+    else:
+        slow = "left out: it orders rows, and these stay where they are"
+    for name, metric in ALL.items():
+        if slow and not metric.additive and not why[name]:
+            why[name] = f"{slow}; ask for it by itself with surefoot.{name}"
+    return {name: ALL[name] for name, reason in why.items() if not reason}, {n: w for n, w in why.items() if w}
 
 
-def _asked(held: dict[str, Metric], names: Iterable[str] | None) -> dict[str, Metric]:
-    """The metrics asked for, and those that every assessment tells of."""
-    if names is None:
-        return held
-    wanted = {*names, *ALWAYS_TOLD}
-    unknown = next((name for name in wanted if name not in ALL), None)
-    if unknown is not None:
-        raise MetricUnavailable(f"there is no metric {unknown!r}; surefoot.metrics.ALL lists them.")
-    return {name: metric for name, metric in held.items() if name in wanted}
+def _evidence_of(predictions: Predictions, request: Request) -> Evidence:
+    """The totals of predictions, where they lie; of arrays the rows too."""
+    if predictions.has_rows and (request.groups is not None or not predictions.has_equal_weights):
+        # the exact law of unequal weights is made of rows, and so is what rows of a group have in common
+        predictions = predictions.rows()
+        by, groups = (one.cpu() if hasattr(one, "cpu") else one for one in (request.by, request.groups))
+        request = replace(request, by=by, groups=groups)
+    held, reasons = _affordable(predictions)
+    chosen = request.choose(held)
+    if isinstance(predictions, ArrayPredictions):
+        return _evidence_of_rows(predictions, request, chosen, reasons)
+    kept = predictions.tally(terms_for(chosen.values()), by=request.by)
+    evidence = Evidence(kept, chosen, reasons, labels=kept.labels)
+    groups = request.groups
+    if groups is None:
+        return replace(evidence, parts=[Part(value, part) for value, part in (kept.slices or {}).items()])
+    assert isinstance(predictions, FramePredictions)
+    parts = [
+        Part(value, part, None, dependence_within(predictions.slice(request.by, value), groups, part, of_slice=True))
+        for value, part in (kept.slices or {}).items()
+    ]
+    return replace(evidence, parts=parts, dependence=dependence_within(predictions, groups, kept))
+
+
+def _evidence_of_rows(
+    rows: ArrayPredictions, request: Request, chosen: Mapping[str, Metric], reasons: Mapping[str, str]
+) -> Evidence:
+    if isinstance(request.groups, str):
+        raise InvalidPredictions(
+            argument="groups", value=request.groups, hint="give a column of values, one for each row"
+        )
+    codes = None if request.groups is None else group_codes(len(rows), request.groups, rows.weight)
+    slicing = None if request.by is None else rows.slicing(request.by)
+    return Evidence(
+        _exact(rows, chosen),
+        chosen,
+        reasons,
+        [] if slicing is None else _parts(rows, slicing, chosen, codes),
+        labels=rows.labels,
+        rows=rows,
+        slicing=slicing,
+        codes=codes,
+        dependence=None if codes is None else dependence_of(rows, codes),
+    )
+
+
+def _evidence_of_tally(kept: Tally, request: Request) -> Evidence:
+    if request.groups is not None:
+        raise InvalidPredictions("a tally does not hold which rows belong together; groups= needs the rows")
+    if request.by is not None:
+        raise InvalidPredictions("a tally cannot be sliced afterwards; tally(predictions, by=...) keeps slices apart")
+    if any(not kept.has(term) for term in (*ALWAYS, *TERMS)):
+        raise MetricUnavailable("this tally does not hold what an assessment needs; make it with surefoot.tally.")
+    held, reasons = {}, {}
+    for name, metric in ALL.items():
+        if not metric.additive:
+            reasons[name] = f"{name} needs the rows themselves; a tally does not hold them."
+        elif all(kept.has(term) for term in metric.terms):
+            held[name] = metric
+        else:
+            reasons[name] = f"this tally does not hold what {name} is made of."
+    parts = [Part(value, part) for value, part in (kept.slices or {}).items()]
+    return Evidence(kept, request.choose(held), reasons, parts, kept.by, kept.labels)
 
 
 def with_all_metrics(a: Assessment) -> Assessment:
     """The same assessment with every metric that its rows can give."""
     if a.predictions is None:
         return a
-    held, slow = _affordable(a.predictions)
+    held, reasons = _affordable(a.predictions)
     rest = {name: metric for name, metric in held.items() if name not in a.metrics}
-    values = {name: metric.evaluate(t) for t in [_exact(a.predictions, rest)] for name, metric in rest.items()}
+    tally = _exact(a.predictions, rest)
+    values = {name: metric.evaluate(tally) for name, metric in rest.items()}
     return replace(
         a,
         metrics={name: a.metrics[name] if name in a.metrics else float(values[name].value) for name in held},
-        reasons={**a.reasons, **{name: outcome.note for name, outcome in values.items() if outcome.note}, **slow},
+        reasons={**a.reasons, **{name: one.note for name, one in values.items() if one.note}, **reasons},
     )
 
 
@@ -325,27 +350,29 @@ def with_slices(a: Assessment, by: Any) -> Assessment:
     """The same assessment, with slices besides; it must hold the rows."""
     assert a.predictions is not None
     chosen = {name: ALL[name] for name in a.metrics}
-    values = slicing_column(a.predictions, by)
-    slices = slices_of(
-        _parts(a.predictions, values, chosen, a.codes),
-        chosen,
-        level=a.level,
-        margin=a.margin,
-        descriptive=by == "truth",
-    )
+    values = a.predictions.slicing(by)
+    parts = _parts(a.predictions, values, chosen, a.codes)
+    slices = slices_of(parts, chosen, level=a.level, margin=a.margin, descriptive=by == "truth")
     name = by if isinstance(by, str) else "slice"
     return replace(a, by=name, slices=slices, surprises=surprises_of(a.predictions, values))
 
 
-def _parts(predictions: Predictions, values: Any, chosen: Mapping[str, Metric], codes: Codes | None) -> list[Part]:
+def _parts(rows: ArrayPredictions, values: Any, chosen: Mapping[str, Metric], codes: Codes | None) -> list[Part]:
     """The tally of each slice, of the metrics that add up; of many slices of many classes, of none made by class."""
-    count = len(np.unique(values)) * len(predictions.labels or ())
-    additive = {name: metric for name, metric in chosen.items() if metric.additive}
-    additive = additive if count <= MOST_CLASSES_OF_SLICES else _without_classes(additive)
+    count = len(np.unique(values)) * len(rows.labels or ())
+    kept = {
+        name: metric
+        for name, metric in chosen.items()
+        if metric.additive and (count <= MOST_CLASSES_OF_SLICES or not metric.is_of_classes)
+    }
     return [
-        Part(value, _exact(part, additive), part, None if codes is None else dependence_of(part, codes[rows]))
-        for value, part, rows in sliced(predictions, values)
+        Part(value, _exact(part, kept), part, None if codes is None else dependence_of(part, codes[where]))
+        for value, part, where in rows.slices(values)
     ]
+
+
+def _exact(rows: ArrayPredictions, chosen: Mapping[str, Metric]) -> Tally:
+    return rows.tally(terms_for(chosen.values()), exact=True)
 
 
 def assess_estimator(
@@ -361,80 +388,15 @@ def assess_estimator(
     return assess(predictions, level=level, by=by, groups=groups)
 
 
-def _without_classes(chosen: Mapping[str, Metric]) -> dict[str, Metric]:
-    return {name: metric for name, metric in chosen.items() if not metric.is_of_classes}
-
-
-def _exact(predictions: Predictions, chosen: Mapping[str, Metric]) -> Tally:
-    terms = [*ALWAYS, *BANDS, *DIAGRAM, *(term for metric in chosen.values() for term in metric.terms)]
-    return tally_arrays(predictions, terms, exact=True)
-
-
-def _assess_lazy(x: Any, level: float, margin: float, by: Any, groups: Any) -> Assessment:
-    """Predictions that stay where they are: their tally, and what rows of a group have in common, made there."""
-    kept = tally(x, by=by)
-    if groups is None:
-        return _assess_tally(kept, level, margin, None)
-    import narwhals as nw
-
-    column = getattr(x, by) if by in ("predicted", "truth") else by
-    # labels of probabilities are held as their places among all
-    places = {label: place for place, label in enumerate(x.labels or ())} if column != by else {}
-    within = {}
-    for value, part in (kept.slices or {}).items():
-        rows = replace(x, frame=x.frame.filter(nw.col(column) == places.get(value, value)))
-        within[value] = dependence_within(rows, groups, part, of_slice=True)
-    found = _assess_tally(kept, level, margin, None, dependence_within(x, groups, kept), within)
-    return replace(found, group=groups)
-
-
-def _assess_tally(
-    kept: Tally,
-    level: float,
-    margin: float,
-    by: Any,
-    dependence: Dependence | None = None,
-    within: Mapping[Label, Dependence] | None = None,
-) -> Assessment:
-    if by is not None:
-        raise InvalidPredictions("a tally cannot be sliced afterwards; tally(predictions, by=...) keeps slices apart.")
-    if any(not kept.has(term) for term in (*ALWAYS, *TERMS)):
-        raise MetricUnavailable("this tally does not hold what an assessment needs; make it with surefoot.tally.")
-    reasons = {}
-    chosen = {}
-    for name, metric in ALL.items():
-        if not metric.additive:
-            reasons[name] = f"{name} needs the rows themselves; a tally does not hold them."
-        elif all(kept.has(term) for term in metric.terms):
-            chosen[name] = metric
-        else:
-            reasons[name] = f"this tally does not hold what {name} is made of."
-    parts = [Part(value, part, None, (within or {}).get(value)) for value, part in (kept.slices or {}).items()]
-    return _assessed(kept, chosen, reasons, level, margin, kept.by, parts, kept.labels, None, dependence=dependence)
-
-
-def _assessed(
-    whole: Tally,
-    chosen: Mapping[str, Metric],
-    reasons: dict[str, str],
-    level: float,
-    margin: float,
-    by: str | None,
-    parts: Sequence[Part],
-    labels: tuple[Label, ...] | None,
-    rows: Predictions | None,
-    slicing: Any = None,
-    *,
-    codes: Codes | None = None,
-    dependence: Dependence | None = None,
-) -> Assessment:
-    values: dict[str, Outcome] = {name: metric.evaluate(whole) for name, metric in chosen.items()}
-    if rows is not None and codes is not None:
-        dependence = dependence_of(rows, codes)
-    over, under = both_sides(whole, rows, dependence)
+def _conclude(evidence: Evidence, request: Request) -> Assessment:
+    """The assessment: read from the totals, and from the rows what these do not tell."""
+    whole, rows, level, margin = evidence.whole, evidence.rows, request.level, request.margin
+    values = {name: metric.evaluate(whole) for name, metric in evidence.chosen.items()}
+    over, under = both_sides(whole, rows, evidence.dependence)
     effect = over.design_effect
     counts, diagram, by_decade = counts_of(whole), reliability(whole, effect=effect), bands(whole)
     judged = judge(over, under, counts, by_decade, diagram, level=level, margin=margin)
+    slices = slices_of(evidence.parts, evidence.chosen, level=level, margin=margin, descriptive=evidence.by == "truth")
     return Assessment(
         verdict=judged.verdict,
         degree=judged.degree,
@@ -443,22 +405,22 @@ def _assessed(
         risk=over,
         underconfidence=under,
         metrics={name: float(outcome.value) for name, outcome in values.items()},
-        reasons={**{name: outcome.note for name, outcome in values.items() if outcome.note}, **reasons},
-        bounds={name: bound for name, metric in chosen.items() if (bound := metric.bound(whole))},
+        reasons={**{name: one.note for name, one in values.items() if one.note}, **evidence.reasons},
+        bounds={name: bound for name, metric in evidence.chosen.items() if (bound := metric.bound(whole))},
         stated=over.expected_errors,
         seen=over.observed_errors,
         bands=by_decade,
-        by=by,
-        slices=slices_of(parts, chosen, level=level, margin=margin, descriptive=by == "truth"),
-        classes=None if labels is None else len(labels),
+        by=evidence.by,
+        slices=slices,
+        classes=None if evidence.labels is None else len(evidence.labels),
         commonest=math.nan if rows is None or rows.truth is None else _commonest(rows.truth),
         weight=whole[WEIGHT],
-        intervals={} if rows is None else _intervals(rows, codes),
-        surprises=() if rows is None else surprises_of(rows, slicing),
+        intervals={} if rows is None else _intervals(rows, evidence.codes),
+        surprises=() if rows is None else surprises_of(rows, evidence.slicing),
         counts=counts,
         reliability=diagram,
         near_certainty=near_certainty(whole, effect=effect),
-        codes=codes,
+        codes=evidence.codes,
         predictions=rows,
     )
 
@@ -467,16 +429,7 @@ def _commonest(truth: Any) -> float:
     return float(np.unique(truth, return_counts=True)[1].max()) / len(truth)
 
 
-def _intervals(rows: Predictions, codes: Codes | None) -> dict[str, Interval]:
+def _intervals(rows: ArrayPredictions, codes: Codes | None) -> dict[str, Interval]:
     # ranking every class again takes as long as the rest: not for more than people wait for
     with_ranking = len(rows) * len(rows.labels or ()) <= MOST_RANKED
     return value_intervals(rows, level=0.95, groups=codes, with_ranking=with_ranking)
-
-
-#: The fields of a slice that hold several numbers.
-_NESTED = ("risk", "underconfidence", "metrics")
-_FIGURES = ("reliability", "near_certainty")
-
-
-def _plain(fields: Any) -> dict[str, Any]:
-    return dict(fields) if isinstance(fields, Mapping) else fields.to_dict()

@@ -23,7 +23,7 @@ from surefoot.calibrators.safe_bins import SafeBins
 from surefoot.calibrators.safe_platt import SafePlatt
 from surefoot.calibrators.temperature import Temperature
 from surefoot.calibrators.venn_abers import VennAbers
-from surefoot.core.tally import Floats
+from surefoot.core.table import Floats
 from surefoot.errors import CertaintyWarning, InvalidPredictions
 from surefoot.metrics.tallying import tally
 from surefoot.predictions import Predictions

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
@@ -15,14 +14,13 @@ from surefoot._io.arguments import check_share
 from surefoot._io.presentation import present
 from surefoot._io.writing import write_whole
 from surefoot.assessment.assess import MOST_RANKED, Assessment, assess
+from surefoot.assessment.serialise import plain_comparison, write_json
 from surefoot.assessment.slices import holm
 from surefoot.errors import InvalidPredictions
-from surefoot.predictions import Predictions
+from surefoot.predictions import ArrayPredictions
 from surefoot.risk.differences import differences, riskier
 from surefoot.risk.intervals import Interval
 from surefoot.risk.law.cells import Codes
-
-SCHEMA = 2
 
 
 @dataclass(frozen=True)
@@ -69,31 +67,11 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, fit for JSON."""
-        return {
-            "surefoot": "comparison",
-            "schema": SCHEMA,
-            "paired": self.is_paired,
-            "pairing": self.pairing,
-            "compared_with": self.first,
-            "sign": "each model minus the first",
-            "level": self.level,
-            "differences": {
-                name: {
-                    "csr": _finite(asdict(self.csr[name])) if name in self.csr else None,
-                    "riskier": _finite(asdict(self.riskier[name])) if name in self.riskier else None,
-                    **{key: _finite(asdict(interval)) for key, interval in self.values.get(name, {}).items()},
-                }
-                for name in list(self.assessments)[1:]
-            },
-            "models": {name: a.to_dict() for name, a in self.assessments.items()},
-        }
+        return plain_comparison(self)
 
     def to_json(self, path: str | PathLike[str] | None = None) -> str:
         """The same as strict JSON text, also written to ``path`` if one is given: whole, or not at all."""
-        text = json.dumps(self.to_dict(), allow_nan=False, indent=2) + "\n"
-        if path is not None:
-            write_whole(path, text)
-        return text
+        return write_json(self.to_dict(), path)
 
     def to_html(self, path: str | PathLike[str]) -> None:
         """The models side by side, one HTML file that needs nothing else."""
@@ -178,7 +156,7 @@ def _check_groups(codes: list[Codes | None], *, is_paired: bool) -> None:
             raise InvalidPredictions("the models disagree on which rows belong together; give all the same groups.")
 
 
-def _paired(rows: list[Predictions]) -> tuple[bool, str]:
+def _paired(rows: list[ArrayPredictions]) -> tuple[bool, str]:
     sizes = {len(p) for p in rows}
     if len(sizes) > 1:
         return False, "the models were given different numbers of rows: differences are not paired"
@@ -193,7 +171,3 @@ def _paired(rows: list[Predictions]) -> tuple[bool, str]:
     if len(known) < len(rows):
         return True, f"{size:,} rows in {every}, taken to be the same: differences are paired"
     return True, f"{size:,} rows in {every}, same truth row by row: differences are paired"
-
-
-def _finite(fields: dict[str, Any]) -> dict[str, Any]:
-    return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in fields.items()}

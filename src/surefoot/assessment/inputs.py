@@ -5,24 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from surefoot.engines.anywhere import stays
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions import Predictions
 from surefoot.predictions.dataframe import is_frame, open_frame
 
-if TYPE_CHECKING:
-    from surefoot.engines.anywhere import Held
 
-
-def to_assess(x: Any, probabilities: Any, columns: dict[str, Any]) -> Held:
+def to_assess(x: Any, probabilities: Any, columns: dict[str, Any]) -> Predictions:
     """Predictions from whatever the caller holds; raise where it may mean two things."""
-    if isinstance(x, Predictions) or stays(x):
+    if isinstance(x, Predictions):
         if probabilities is not None or columns:
-            raise InvalidPredictions("Predictions already hold all there is; give them alone.")
+            other = "probabilities" if probabilities is not None else next(iter(columns))
+            raise InvalidPredictions(f"assess(predictions) takes no other data arguments; got {other!r}")
         return x
     if isinstance(x, tuple) and len(x) == 2 and probabilities is None:
         x, probabilities = x
@@ -45,17 +42,17 @@ def to_assess(x: Any, probabilities: Any, columns: dict[str, Any]) -> Held:
 def _as_named(probabilities: Any, columns: dict[str, Any]) -> Predictions:
     """Predictions from columns that are all named."""
     named = columns if probabilities is None else {"probabilities": probabilities, **columns}
-    doors: dict[str, Callable[..., Predictions]] = {
+    constructors: dict[str, Callable[..., Predictions]] = {
         "correct": Predictions.from_correct,
         "probabilities": Predictions.from_probabilities,
         "y_pred": Predictions.from_labels,
     }
-    for needed, door in doors.items():
+    for needed, constructor in constructors.items():
         if needed in named:
-            _check_named(named, door)
-            return door(**named)
+            _check_named(named, constructor)
+            return constructor(**named)
     for name in named:
-        known = {each for door in doors.values() for each in signature(door).parameters}
+        known = {each for constructor in constructors.values() for each in signature(constructor).parameters}
         if name not in known:
             raise TypeError(f"assess got an unexpected argument {name!r}; it takes {', '.join(sorted(known))}.")
     raise InvalidPredictions(
@@ -114,9 +111,9 @@ def _is_zero_one(values: Any) -> bool:
     return values.dtype.kind == "b" or (values.dtype.kind in "iuf" and bool(np.isin(values, (0, 1)).all()))
 
 
-def _check_named(columns: dict[str, Any], door: Any, given: tuple[str, ...] = ()) -> None:
+def _check_named(columns: dict[str, Any], constructor: Any, given: tuple[str, ...] = ()) -> None:
     """Raise for an argument that the constructor does not take, or that was given by position."""
-    known = [name for name in signature(door).parameters if name not in given]
+    known = [name for name in signature(constructor).parameters if name not in given]
     for name in columns:
         if name not in known:
             raise TypeError(f"assess got an unexpected argument {name!r}; here it takes {', '.join(known)}.")

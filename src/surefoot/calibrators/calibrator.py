@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from surefoot._io import documents
-from surefoot.core.tally import Floats
+from surefoot.core.table import Floats
+from surefoot.core.tally import Label
 from surefoot.errors import InvalidCalibrator, InvalidPredictions
 from surefoot.predictions import Predictions
-from surefoot.predictions.labels import Label
 
 SCHEMA = 1
 
@@ -273,7 +273,7 @@ class EventCalibrator(Calibrator):
         table = rows.probabilities.astype(np.float64)
         if table.ndim == 1:
             table = np.stack([1 - table, table], axis=1)
-        chosen = rows.predicted_codes(slice(None))
+        chosen = rows.codes("predicted")
         at = np.arange(len(table))
         table[at, chosen] = 0
         others = table.sum(axis=1, keepdims=True)

@@ -12,7 +12,7 @@ from surefoot._io.arguments import check_share
 from surefoot._stats.binomial import limits
 from surefoot._stats.roots import root
 from surefoot.calibrators.calibrator import SAFE, EventCalibrator, Events, Map, check_steps
-from surefoot.core.tally import Floats
+from surefoot.core.table import Floats
 
 Kind = Literal["safe", "maximum_likelihood", "pac"]
 _KINDS = ("safe", "maximum_likelihood", "pac")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.calibrators.calibrator import EventCalibrator, Events, Map, check_steps
-from surefoot.core.tally import Floats
+from surefoot.core.table import Floats
 from surefoot.errors import CertaintyWarning
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from surefoot._stats.logistic import expit, logistic_fit
 from surefoot.calibrators.calibrator import EventCalibrator, Events, Map, check_finite
-from surefoot.core.tally import Floats
+from surefoot.core.table import Floats
 
 
 @dataclass(frozen=True)

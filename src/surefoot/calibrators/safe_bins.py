@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from surefoot.calibrators.calibrator import EventCalibrator, Events, Map, check_steps
-from surefoot.core.tally import Floats
+from surefoot.core.table import Floats
 
 #: Log-odds of confidence at which the bins are cut: fixed before any data.
 EDGES = np.linspace(-2.0, 12.0, 15)

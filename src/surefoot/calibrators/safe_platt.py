@@ -8,7 +8,7 @@ from surefoot.calibrators.calibrator import SAFE, EventCalibrator, Events
 from surefoot.calibrators.deflation import most_likely
 from surefoot.calibrators.platt import sigmoid
 from surefoot.calibrators.safe_bins import Cells
-from surefoot.core.tally import Floats
+from surefoot.core.table import Floats
 
 #: Scores are rounded to cells of the log-odds of confidence, fixed before any data: so each has its own exact fit.
 _CENTRES = np.arange(-8 * 16, 40 * 16 + 1) / 16

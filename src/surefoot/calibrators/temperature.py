@@ -9,7 +9,7 @@ import numpy as np
 
 from surefoot._stats.roots import root
 from surefoot.calibrators.calibrator import Calibrator, check_finite
-from surefoot.core.tally import Floats
+from surefoot.core.table import Floats
 from surefoot.predictions import Predictions
 
 _LOWEST, _HIGHEST = 1e-3, 1e3
@@ -54,7 +54,7 @@ class Temperature(Calibrator):
         rows = self._predictions(y, probabilities, sample_weight, labels)
         assert rows.labels is not None
         z = _logits(rows)
-        own = z[np.arange(len(z)), rows.truth_codes(slice(None))]
+        own = z[np.arange(len(z)), rows.codes("truth")]
 
         def slope(inverse: float) -> float:
             """Of the log-loss, which is convex: the mean logit less that of the truth."""

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from surefoot.calibrators.calibrator import SAFE, EventCalibrator, Events, Map, check_steps
-from surefoot.core.tally import Floats
+from surefoot.core.table import Floats
 
 Kind = Literal["merged", "pessimistic", "pooled"]
 _KINDS = ("merged", "pessimistic", "pooled")

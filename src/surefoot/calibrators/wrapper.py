@@ -12,8 +12,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from surefoot.calibrators import METHODS, Calibrator
-from surefoot.core.tally import Floats
-from surefoot.predictions.columns import as_weight
+from surefoot.core.table import Floats
+from surefoot.predictions.base import border_of
 
 
 class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -48,7 +48,7 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
             sample_weight = np.asarray(sample_weight, dtype=np.float64)
             if not sample_weight.any():
                 raise ValueError("sample_weight is zero on every row; no weight would count.")
-            sample_weight = as_weight(sample_weight, len(sample_weight))
+            sample_weight = border_of(sample_weight).weight(sample_weight, len(sample_weight))
         if isinstance(self.estimator, FrozenEstimator):
             self.estimator_ = self.estimator
             check_classification_targets(y)

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from surefoot.core.expression import ROW, Expression, lesser, octave_cell
 from surefoot.core.keys import Codes
-from surefoot.core.tally import Floats, Sums, Table
+from surefoot.core.table import Floats, Sums, Table
 
 #: The term that counts rows, which every table by doubt holds.
 ROWS = "rows by doubt"
@@ -54,6 +55,18 @@ def _cells(lesser: Floats) -> Codes:
     return cell
 
 
+def _cell() -> Expression:
+    cell = octave_cell(lesser(ROW.doubt, ROW.confidence))
+    for cut in CUTS:
+        cell = cell + (lesser(ROW.doubt, ROW.confidence) >= cut)
+    # counted down from the end for confidences
+    return cell + (LAST - 2.0 * cell) * (ROW.doubt > ROW.confidence)
+
+
+#: The cell of a row, for engines that do not see the bits of its doubt.
+CELL = _cell()
+
+
 def is_exact(codes: Codes) -> npt.NDArray[np.bool_]:
     return (codes < 0) | (codes >= EXACT)
 
@@ -76,6 +89,8 @@ def extremes(codes: Codes) -> Codes:
 @dataclass(frozen=True)
 class DoubtTable(Table):
     """Totals by doubt, of bounded size."""
+
+    least_code = -(1 << 63)
 
     def __add__(self, other: Table) -> DoubtTable:
         merged = super().__add__(other)

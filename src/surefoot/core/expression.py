@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from operator import eq, gt, mul, sub
+from operator import eq, ge, gt, mul, sub
 from typing import Any, NamedTuple
 
 
@@ -61,6 +61,12 @@ class Expression:
     def __lt__(self, other: Any) -> Expression:
         return _node("greater", other, self)
 
+    def __ge__(self, other: Any) -> Expression:
+        return _node("at_least", self, other)
+
+    def __le__(self, other: Any) -> Expression:
+        return _node("at_least", other, self)
+
     def __eq__(self, other: Any) -> Expression:  # type: ignore[override]
         return _node("equal", self, other)
 
@@ -77,11 +83,42 @@ def reciprocal(x: Expression) -> Expression:
     return _node("reciprocal", x)
 
 
+def floor(x: Expression) -> Expression:
+    """The largest whole number that is not above x."""
+    return _node("floor", x)
+
+
+def lesser(a: Any, b: Any) -> Expression:
+    """The smaller of two numbers."""
+    return _node("lesser", a, b)
+
+
+def clip(x: Any, least: float, most: float) -> Expression:
+    """x, brought into [least, most]."""
+    return _node("clip", x, least, most)
+
+
+def octave_cell(x: Expression) -> Expression:
+    """The cell of a number from 0 to 1, 64 for every factor of two: 65,472 for 1, fewer for less, and 0 for 0.
+
+    Engines that see the bits of a number cut each octave into equal parts, others into equal ratios.
+    """
+    return _node("octave_cell", x)
+
+
 class SymbolicRow:
-    """Stands for any row: its attributes are the columns, as expressions."""
+    """Stands for any row: its attributes are the columns, as expressions.
+
+    ``correct``, ``wrong``, ``confidence``, ``doubt``, ``weight`` and ``one``; ``truth`` and ``predicted`` are the
+    positions of the labels among the classes. Where each row is looked at once for each class: ``positive`` and
+    ``negative``, whether the row is of the class or not, and ``log_odds``, those that the row gives to it.
+    """
 
     def __getattr__(self, column: str) -> Expression:
         return _node("column", column)
+
+
+ROW = SymbolicRow()
 
 
 _known: dict[tuple[Any, ...], Expression] = {}
@@ -110,8 +147,8 @@ def _operand(value: Any) -> Any:
 
 def trace(expression: Callable[[Any], Any]) -> Expression:
     """The graph of a row expression, found by calling it once with a symbolic row."""
-    traced = expression(SymbolicRow())
-    return traced if isinstance(traced, Expression) else _node("multiply", SymbolicRow().one, traced)
+    traced = expression(ROW)
+    return traced if isinstance(traced, Expression) else _node("multiply", ROW.one, traced)
 
 
 class Program(NamedTuple):
@@ -123,8 +160,18 @@ class Program(NamedTuple):
     results: tuple[int, ...]
 
 
-def program(expressions: Iterable[Expression], ones: tuple[str, ...] = ()) -> Program:
-    """The steps that evaluate some expressions. Columns in ``ones`` are 1 on every row, and fall out of products."""
+#: Columns that are 1 less another.
+COMPLEMENTS = {"wrong": "correct", "negative": "positive", "doubt": "confidence"}
+
+
+def program(
+    expressions: Iterable[Expression], ones: tuple[str, ...] = (), stored: tuple[str, ...] = ("doubt",)
+) -> Program:
+    """The steps that evaluate some expressions, with constants folded.
+
+    Columns in ``ones`` are 1 on every row, and fall out of products. Of those that are 1 less another, only the
+    ``stored`` ones are asked of the engine; the others become subtractions.
+    """
     steps: list[tuple[str, tuple[Any, ...]]] = []
     numbers: dict[Any, int] = {}
 
@@ -139,12 +186,17 @@ def program(expressions: Iterable[Expression], ones: tuple[str, ...] = ()) -> Pr
         operation, arguments = steps[at]
         return arguments[0] if operation == "constant" else None
 
-    def written(part: Any) -> int:
+    def write(part: Any) -> int:
         if not isinstance(part, Expression):
             return number("constant", (part,))
         if part.operation == "column":
-            return number("constant", (1.0,)) if part.arguments[0] in ones else number("column", part.arguments)
-        arguments = tuple(written(argument) for argument in part.arguments)
+            name = part.arguments[0]
+            if name in ones:
+                return number("constant", (1.0,))
+            if name in COMPLEMENTS and name not in stored:
+                return write(1.0 - _node("column", COMPLEMENTS[name]))
+            return number("column", (name,))
+        arguments = tuple(write(argument) for argument in part.arguments)
         known = [constant(argument) for argument in arguments]
         if part.operation == "multiply" and 1.0 in known:
             return arguments[1 - known.index(1.0)]
@@ -154,11 +206,11 @@ def program(expressions: Iterable[Expression], ones: tuple[str, ...] = ()) -> Pr
             return number("constant", (float(_FOLDED[part.operation](*known)),))
         return number(part.operation, arguments)
 
-    results = tuple(written(expression) for expression in expressions)
+    results = tuple(write(expression) for expression in expressions)
     return Program(tuple(steps), results)
 
 
-_FOLDED: dict[str, Callable[[Any, Any], Any]] = {"greater": gt, "equal": eq, "subtract": sub, "multiply": mul}
+_FOLDED: dict[str, Callable[..., Any]] = {"greater": gt, "at_least": ge, "equal": eq, "subtract": sub, "multiply": mul}
 
 
 def evaluate(steps: Program, column: Callable[[str], Any], operations: Mapping[str, Callable[..., Any]]) -> list[Any]:

@@ -9,15 +9,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from surefoot.core.keys import ClassPair, ClassScore, Row, Value
 from surefoot.core.tally import Tally
 from surefoot.core.term import Term
-from surefoot.engines.anywhere import is_on_device, tally_terms
-from surefoot.errors import MetricUnavailable, UndefinedMetricWarning
-from surefoot.predictions import Predictions
+from surefoot.errors import MetricUnavailable, NeedsRows, UndefinedMetricWarning
 
 if TYPE_CHECKING:
-    from surefoot.engines.anywhere import Held
+    from surefoot.predictions import Predictions
 
 About = Literal["risk", "value", "calibration", "score"]
 Direction = Literal["higher", "lower", "nearest", "none"]
@@ -60,24 +57,26 @@ class Metric:
     @cached_property
     def additive(self) -> bool:
         """Whether a tally of bounded size holds all it needs, so that :meth:`of` exists."""
-        return not any(isinstance(term.key, Value | Row) for term in self.terms)
+        return all(term.key.is_bounded for term in self.terms)
 
     @cached_property
     def is_ranking(self) -> bool:
         """Whether it is made of the order of scores."""
-        return any(isinstance(term.key, ClassScore) for term in self.terms)
+        return any(term.key.operation == "scores" for term in self.terms)
 
     @cached_property
     def is_of_classes(self) -> bool:
         """Whether it is made class by class."""
-        return any(isinstance(term.key, ClassPair | ClassScore) for term in self.terms)
+        return any(term.key.classes for term in self.terms)
 
-    def __call__(self, predictions: Held) -> Any:
+    def __call__(self, predictions: Predictions) -> Any:
         """The value on these predictions; nan with a warning where it is not defined."""
+        if not self.additive and not predictions.has_rows:
+            raise NeedsRows(self.name)
         missing = self.missing(predictions)
         if missing:
             raise MetricUnavailable(missing)
-        return self._warn_and_return(self.evaluate(tally_terms(predictions, self.terms, exact=True)))
+        return self._warn_and_return(self.evaluate(predictions.tally(self.terms, exact=True)))
 
     def of(self, tally: Tally) -> Any:
         """The value from a tally; for rankings within :meth:`bound` of that on the rows."""
@@ -89,7 +88,7 @@ class Metric:
         if absent is not None:
             raise MetricUnavailable(
                 f"{self.name} needs the total {absent.name!r}, which this tally does not hold; name the metric in "
-                "tally(..., metrics=), and use a door that gives what it needs."
+                "tally(..., metrics=), and use a constructor that gives what it needs."
             )
         return self._warn_and_return(self.evaluate(tally))
 
@@ -102,12 +101,11 @@ class Metric:
         """How far :meth:`of` may be from the value on the rows that were tallied, beyond rounding."""
         return 0.0 if self.error is None else self.error(tally)
 
-    def missing(self, predictions: Held) -> str:
+    def missing(self, predictions: Predictions) -> str:
         """Why these predictions cannot give the metric, or an empty string."""
-        has_rows = isinstance(predictions, Predictions) or is_on_device(predictions)
-        if not has_rows and not self.additive:
-            return f"{self.name} needs the rows themselves, which a lazy frame does not hand out; collect it first."
-        if not self.takes_weights and has_rows and not predictions.has_equal_weights:  # type: ignore[union-attr]
+        if not predictions.has_rows and not self.additive:
+            return str(NeedsRows(self.name))
+        if not self.takes_weights and not predictions.has_equal_weights:
             return f"{self.name} counts rows, and unequal weights have no meaning for it; leave out sample_weight."
         if self.is_ranking and predictions.probabilities is None:
             return (

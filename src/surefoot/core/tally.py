@@ -2,92 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from surefoot.core.keys import HALF, LOWER, Codes, Key
+from surefoot._io import documents
+from surefoot.core.doubt_table import DoubtTable
+from surefoot.core.keys import DOUBT_CELL, Key
+from surefoot.core.table import Table
 from surefoot.core.term import Term
 from surefoot.errors import InvalidTally
 
-Floats = npt.NDArray[np.float64]
+SCHEMA = 2
+
 Label = bool | int | str
-
-
-@dataclass(frozen=True)
-class Sums:
-    """Totals with what their rounding left out, so that the order in which tallies are added does not show."""
-
-    high: Floats
-    low: Floats
-
-    @staticmethod
-    def zeros(size: int | tuple[int, ...]) -> Sums:
-        return Sums(np.zeros(size), np.zeros(size))
-
-    @property
-    def value(self) -> Floats:
-        return self.high + self.low if self.low.any() else self.high
-
-    def plus(self, high: Floats, low: Floats | float = 0.0) -> Sums:
-        """Knuth's two-sum: the new total, and exactly what it lost, carried along."""
-        with np.errstate(invalid="ignore", over="ignore"):
-            total = self.high + high
-            back = total - self.high
-            rest = self.low + low + ((self.high - (total - back)) + (high - back))
-        if not np.isfinite(rest).all():
-            rest = np.where(np.isfinite(total), rest, 0.0)
-        return Sums(total, rest)
-
-    def at(self, index: npt.NDArray[np.intp], size: int) -> Sums:
-        """These totals, placed among ``size`` others that are zero."""
-        spread = Sums.zeros(size)
-        spread.high[index] = self.high
-        spread.low[index] = self.low
-        return spread
-
-
-@dataclass(frozen=True)
-class Table:
-    """The totals of all terms under one key: a row for each code that occurred, in rising order."""
-
-    codes: Codes
-    totals: Mapping[str, Sums]
-    #: Cells a unit of log-odds, if the codes are cells of scores. Always a power of two.
-    steps: int | None = None
-
-    def holds(self, term: str) -> bool:
-        return term in self.totals
-
-    def __add__(self, other: Table) -> Table:
-        codes = np.union1d(self.codes, other.codes)
-        mine, theirs = np.searchsorted(codes, self.codes), np.searchsorted(codes, other.codes)
-        totals = {}
-        for name, sums in self.totals.items():
-            added = other.totals[name].at(theirs, len(codes))
-            totals[name] = sums.at(mine, len(codes)).plus(added.high, added.low)
-        return Table(codes, totals, self.steps)
-
-    def relabelled(self, kind: str, position: Codes) -> Table:
-        """The same totals with each class moved to its new position."""
-        upper, lower = self.codes >> HALF, self.codes & LOWER
-        codes = (position[upper] << HALF) | (position[lower] if kind == "class pair" else lower)
-        order = np.argsort(codes, kind="stable")
-        return Table(codes[order], {n: Sums(s.high[order], s.low[order]) for n, s in self.totals.items()}, self.steps)
-
-    def of_class(self, label: int) -> Table:
-        """The part of one class, its codes without the class."""
-        start, end = np.searchsorted(self.codes, np.array([label, label + 1], dtype=np.int64) << HALF)
-        totals = {name: Sums(s.high[start:end], s.low[start:end]) for name, s in self.totals.items()}
-        return Table(self.codes[start:end] & LOWER, totals, self.steps)
-
-    def of_classes(self, labels: Sequence[int], read: Callable[[Table], Any]) -> list[Any]:
-        """What ``read`` makes of the part of each class."""
-        return [read(self.of_class(label)) for label in labels]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -150,16 +81,52 @@ class Tally:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the tally as JSON: whole, or not at all."""
-        from surefoot.core.tally_files import save
-
-        save(self, path)
+        documents.write(path, "tally", SCHEMA, self._packed())
 
     @staticmethod
     def load(path: str | PathLike[str]) -> Tally:
         """Read a tally that :meth:`save` wrote; a damaged, foreign or newer file is an :class:`InvalidTally`."""
-        from surefoot.core.tally_files import load
+        return documents.read(path, "tally", SCHEMA, _unpacked, InvalidTally)
 
-        return load(path)
+    def _packed(self) -> dict[str, Any]:
+        slices = None
+        if self.slices is not None:
+            slices = [{"value": value, **part._packed()} for value, part in self.slices.items()]
+        return {
+            "labels": None if self.labels is None else list(self.labels),
+            "rounded": self.rounded,
+            "tables": {name: table.packed() for name, table in self.tables.items()},
+            "slices": slices,
+            "by": self.by,
+        }
+
+
+#: Tables of the first schema did not say which of their codes speak of classes; there were two that did.
+_CLASSES_BEFORE = {"class pair": 2, "class score": 1}
+
+
+def _unpacked(document: dict[str, Any]) -> Tally:
+    labels, rounded, slices = document["labels"], document["rounded"], document["slices"]
+    if labels is not None and not (
+        labels and all(isinstance(label, bool | int | str) for label in labels) and len({type(x) for x in labels}) == 1
+    ):
+        raise ValueError("labels are not of one kind")
+    if labels is not None and len(set(labels)) != len(labels):
+        raise ValueError("a label occurs twice")
+    if not isinstance(rounded, int) or rounded < 0:
+        raise ValueError(f"rounded is {rounded!r}")
+    tables = {}
+    for name, table in document["tables"].items():
+        kind = DoubtTable if name == DOUBT_CELL.name else Table
+        known = {"classes": _CLASSES_BEFORE.get(name, 0), **table}
+        tables[str(name)] = kind.unpacked(known, 0 if labels is None else len(labels)).bounded()
+    return Tally(
+        tables,
+        None if labels is None else tuple(labels),
+        rounded,
+        None if slices is None else {part["value"]: _unpacked(part) for part in slices},
+        document["by"],
+    )
 
 
 def _check_alike(one: Tally, other: Tally) -> None:
@@ -170,7 +137,7 @@ def _check_alike(one: Tally, other: Tally) -> None:
         side = "first" if (key, term) in terms else "second"
         raise InvalidTally(
             f"these tallies do not hold the same terms: only the {side} has {term!r} by {key}. "
-            "Tally both with the same metrics, through the same door and for the same number of classes."
+            "Tally both with the same metrics, with the same constructor and for the same number of classes."
         )
     if one.labels and other.labels and type(one.labels[0]) is not type(other.labels[0]):
         raise InvalidTally(
@@ -180,7 +147,8 @@ def _check_alike(one: Tally, other: Tally) -> None:
         raise InvalidTally(f"one tally is sliced by {one.by or 'nothing'}, the other by {other.by or 'nothing'}.")
     if one.slices and other.slices and type(next(iter(one.slices))) is not type(next(iter(other.slices))):
         raise InvalidTally("the slices of the two tallies are of different kinds (booleans, integers, strings).")
-    if "class score" in one.tables and set(one.labels or ()) != set(other.labels or ()):
+    ranks = any(table.steps is not None for table in one.tables.values())
+    if ranks and set(one.labels or ()) != set(other.labels or ()):
         raise InvalidTally(
             "these tallies rank scores of different classes, and rows of one hold no score for classes of the other; "
             "tally both with the same labels=, or with metrics= that do not rank."
@@ -204,10 +172,7 @@ def _placed(tally: Tally, labels: tuple[Label, ...] | None) -> Mapping[str, Tabl
         return tally.tables
     where = {label: i for i, label in enumerate(labels)}
     position = np.array([where[label] for label in tally.labels], dtype=np.int64)
-    return {
-        name: table.relabelled(name, position) if name.startswith("class") else table
-        for name, table in tally.tables.items()
-    }
+    return {name: table.relabelled(position) for name, table in tally.tables.items()}
 
 
 def _added_slices(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from surefoot.core.expression import Expression, Program, program, trace
 from surefoot.core.keys import ALL_ROWS, Key
@@ -25,7 +25,19 @@ class Term:
         return trace(self.expression)
 
 
+class Shape(NamedTuple):
+    """What of the columns is stored; the rest follows by arithmetic."""
+
+    stores_doubt: bool = True
+    is_weighted: bool = True
+
+
+STORED = Shape()
+
+
 @lru_cache(maxsize=1024)
-def program_of(terms: tuple[Term, ...], *, is_weighted: bool = True) -> Program:
-    """The steps that give what a row adds to each term."""
-    return program((term.traced for term in terms), ("one",) if is_weighted else ("one", "weight"))
+def program_of(terms: tuple[Term, ...], shape: Shape = STORED, key: Key = ALL_ROWS) -> Program:
+    """The steps that give the digits of a row's cell, and then what the row adds to each term."""
+    expressions = [*(digit.place for digit in key.digits), *(term.traced for term in terms)]
+    ones = ("one",) if shape.is_weighted else ("one", "weight")
+    return program(expressions, ones, ("doubt",) if shape.stores_doubt else ())

@@ -1,29 +1,34 @@
 """Tallies of lazy dataframes: sums pushed down into whatever engine holds the rows.
 
-Terms become columns, keys become columns, and one aggregation gives the totals: nothing but them is collected. Sums
-over all rows are one aggregation, all bins together another (their tables are its margins), class pairs one, and each
-class's scores one.
+Terms become columns, digits of keys become columns, and one aggregation gives the totals: nothing but them is
+collected. Sums over all rows are one aggregation, all bins together another (their tables are its margins), each key of
+classes one, and each class's scores one.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from operator import add, mul, sub, truediv
 from typing import Any
 
 import numpy as np
 
-from surefoot.core.doubt_table import CELLS, CUTS, FEW, ROWS, DoubtTable, exact_codes
-from surefoot.core.expression import evaluate
-from surefoot.core.keys import FARTHEST_LOG_ODDS, HALF, Bins, ClassPair, ClassScore, Doubt, Everything, Key, score_steps
-from surefoot.core.tally import Floats, Label, Sums, Table, Tally
-from surefoot.core.term import Term, program_of
+from surefoot.core.doubt_table import CELL, CELLS, FEW, ROWS, DoubtTable, exact_codes
+from surefoot.core.expression import Expression, evaluate, program
+from surefoot.core.keys import CLASS_SCORE, FARTHEST_LOG_ODDS, HALF, Key, score_steps
+from surefoot.core.table import Floats, Sums, Table
+from surefoot.core.tally import Label, Tally
+from surefoot.core.term import Shape, Term, program_of
+from surefoot.engines.base import Engine, Groups, group
 from surefoot.errors import InvalidPredictions
-from surefoot.predictions.dataframe import collected
+from surefoot.predictions.dataframe import collect
 from surefoot.predictions.frames import FramePredictions
 
 INNER_LOG_ODDS = FARTHEST_LOG_ODDS + 1.0
+#: Cells an octave of doubt is cut into, and where those of 1 begin.
+OCTAVE, OCTAVES = 64.0, 1023
 
 #: Parts that Polars adds up apart.
 _PARTS = 32
@@ -36,141 +41,144 @@ _FIRST_ROWS = 100_000
 SMALLEST = 1e-300
 
 
-def tally_frame(predictions: FramePredictions, terms: Iterable[Term], by: str | None = None) -> Tally:
-    """The totals of terms over a lazy frame; with ``by``, a column of it, also those of each slice."""
-    if by is not None and not isinstance(by, str):
-        raise InvalidPredictions(
-            "by is a column of values, but these predictions lie in a lazy frame; name one of its."
-        )
-    pushed = _pushed(predictions, by)
-    by_key: dict[Key, list[Term]] = {}
-    for term in dict.fromkeys(terms):
-        by_key.setdefault(term.key, []).append(term)
-    parts: dict[Any, dict[str, Table]] = {}
-    labels = predictions.labels
-    everything, bins = (
-        {key: group for key, group in by_key.items() if isinstance(key, kind)} for kind in (Everything, Bins)
-    )
-    # sums over all rows apart from grouped ones: an engine vectorises them, and together they took longer
-    if everything:
-        pushed.add_rows(parts, everything)
-    for key, group in by_key.items():
-        if isinstance(key, ClassPair):
-            labels = pushed.add_pairs(parts, key, group, labels)
-        elif isinstance(key, ClassScore):
-            pushed.add_scores(parts, key, group)
-        elif isinstance(key, Doubt) and pushed.add_doubts(parts, key, group, bins):
-            bins = {}
-    if bins:
-        pushed.add_rows(parts, bins)
-    speaks_of_classes = any(isinstance(key, ClassPair | ClassScore) for key in by_key)
-    tallies = {
-        value: Tally(tables, labels if speaks_of_classes else None, 0) for value, tables in sorted(parts.items())
-    }
-    if by in ("truth", "predicted") and predictions.labels is not None:
-        tallies = {predictions.labels[code]: part for code, part in tallies.items()}
-    if by is None:
-        return Tally(tallies[None].tables, tallies[None].labels, predictions.rounded)
-    whole: Tally = sum(tallies.values())  # type: ignore[assignment]
-    counting = {value: part for value, part in tallies.items() if value not in pushed.weightless}
-    return Tally(whole.tables, whole.labels, predictions.rounded, counting, by)
+def tally(predictions: FramePredictions, terms: Iterable[Term], *, exact: bool = False, by: Any = None) -> Tally:
+    """The totals of terms; see :meth:`Predictions.tally`. Scores are never kept apart: rows stay where they are."""
+    return NarwhalsEngine(predictions, by).tally(group(terms))
 
 
-def _pushed(predictions: FramePredictions, by: str | None) -> Pushed:
-    import narwhals as nw
+class NarwhalsEngine(Engine):
+    """Lazy frames of any package that Narwhals knows. Results are kept apart by slice; without slices, under None."""
 
-    if predictions.frame.implementation == nw.Implementation.PYSPARK:
-        from surefoot.engines.spark import PushedToSpark
-
-        return PushedToSpark(predictions, by)
-    return Pushed(predictions, by)
-
-
-class Pushed:
-    """The aggregations of one request. Results are kept apart by slice; without slices, under None."""
-
+    name = "Narwhals"
     #: Whether bins are added up in the aggregation by cells of doubt.
     adds_bins_to_doubts = False
+    predictions: FramePredictions
 
-    def __init__(self, predictions: FramePredictions, by: str | None) -> None:
+    def __init__(self, predictions: FramePredictions, by: Any) -> None:
         import narwhals as nw
 
+        super().__init__(predictions)
+        if by is not None and not isinstance(by, str):
+            raise InvalidPredictions(
+                "is a column of values, but these predictions lie in a lazy frame",
+                argument="by",
+                hint="name one of its",
+            )
         self.nw = nw
-        self.predictions = predictions
+        self.sliced_by = by
         self.by = {"sf_by": self._slice_column(by)} if by is not None else {}
-        self.operations = _operations(nw, predictions.frame.implementation)
         self.weightless = self._weightless() if by is not None else set()
+        self.parts: dict[Any, dict[str, Table]] = {}
 
-    def add_rows(self, parts: dict[Any, dict[str, Table]], groups: Mapping[Everything | Bins, list[Term]]) -> None:
-        """Several keys in one aggregation, by all their codes together; the table of each is a margin of it."""
-        bins = [key for key in groups if isinstance(key, Bins)]
-        digits = digits_of(bins)
-        if len(bins) > 1 and digits[-1] > _MOST_CODES:
-            for key, terms in groups.items():
-                self.add_rows(parts, {key: terms})
-            return
-        number = self._number(bins)
-        rows = self._summed({"sf_bins": number} if bins else {}, [term for terms in groups.values() for term in terms])
-        numbers = np.array([row.get("sf_bins", 0) for row in rows], dtype=np.int64)
+    @property
+    def shape(self) -> Shape:
+        return Shape(is_weighted=self.predictions.is_weighted)
+
+    def tally(self, groups: Groups) -> Tally:
+        predictions, by = self.predictions, self.sliced_by
+        self.tables(groups)
+        labels = self.labels if any(key.classes for key in groups) else None
+        tallies = {value: Tally(tables, labels, 0) for value, tables in sorted(self.parts.items())}
+        if by in ("truth", "predicted") and predictions.labels is not None:
+            tallies = {predictions.labels[code]: part for code, part in tallies.items()}
+        if by is None:
+            return Tally(tallies[None].tables, labels, predictions.rounded)
+        whole: Tally = sum(tallies.values())  # type: ignore[assignment]
+        counting = {value: part for value, part in tallies.items() if value not in self.weightless}
+        return Tally(whole.tables, whole.labels, predictions.rounded, counting, by)
+
+    def tables(self, groups: Groups) -> dict[str, Any]:
+        """The tables of all keys, filed under their slices."""
+        bins = {key: terms for key, terms in groups.items() if key.digits and not key.classes}
+        # sums over all rows apart from grouped ones: an engine vectorises them, and together they took longer
+        plain = {key: terms for key, terms in groups.items() if key.operation == "cells" and not key.digits}
+        if plain:
+            self._file_cells(plain)
         for key, terms in groups.items():
-            codes = numbers // digits[bins.index(key)] % key.size if isinstance(key, Bins) else numbers * 0
-            self._file(parts, key, rows, codes.astype(np.int64), terms)
+            if key.classes and key.operation == "cells":
+                self._file_classes(key, terms)
+            elif key.operation == "doubts" and self._file_doubts(key, terms, bins):
+                bins = {}
+            elif key.operation == "scores":
+                self._file_scores(key, terms)
+            elif key.operation in ("values", "rows"):
+                getattr(super(), key.operation)(key, terms)
+        if bins:
+            self._file_cells(bins)
+        return {}
 
-    def _number(self, bins: Sequence[Bins], more: Any = None) -> Any:
-        """One number for all bins of a row, each a digit of it; ``more`` is the last."""
-        digits = digits_of(bins)
-        number = sum((self._bin(key) * digit for key, digit in zip(bins, digits, strict=False)), start=0)
-        return number if more is None else number + more * digits[-1]
+    @cached_property
+    def labels(self) -> tuple[Label, ...]:
+        """The classes: those that are known, or those that occur."""
+        if self.predictions.labels is not None:
+            return self.predictions.labels
+        pairs = collect(self.predictions.frame.select("sf_truth", "sf_predicted").unique())
+        return tuple(sorted({label for name in pairs.columns for label in pairs[name].to_list()}))
 
-    def add_pairs(
-        self, parts: dict[Any, dict[str, Table]], key: Key, terms: list[Term], labels: tuple[Label, ...] | None
-    ) -> tuple[Label, ...]:
-        rows = self._summed({name: self._named(name) for name in ("sf_truth", "sf_predicted")}, terms)
-        if labels is not None:
-            # the columns are positions in the labels already
-            codes = [(row["sf_truth"] << HALF) | row["sf_predicted"] for row in rows]
-            self._file(parts, key, rows, np.array(codes, dtype=np.int64), terms)
-            return labels
-        labels = tuple(sorted({row[name] for row in rows for name in ("sf_truth", "sf_predicted")}))
-        where = {label: i for i, label in enumerate(labels)}
-        codes = [(where[row["sf_truth"]] << HALF) | where[row["sf_predicted"]] for row in rows]
-        self._file(parts, key, rows, np.array(codes, dtype=np.int64), terms)
-        return labels
+    @property
+    def classes(self) -> int:
+        return len(self.labels) if self.predictions.truth is not None else 0
 
-    def add_scores(self, parts: dict[Any, dict[str, Table]], key: Key, terms: list[Term]) -> None:
-        predictions = self.predictions
-        assert predictions.labels is not None
+    # -- keys ----------------------------------------------------------------------------------------------------------
+
+    def _file_cells(self, groups: Groups) -> None:
+        """Several keys in one aggregation, by all their cells together; the table of each is a margin of it."""
+        widths = widths_of(groups)
+        if len(groups) > 1 and widths[-1] > _MOST_CODES:
+            for key, terms in groups.items():
+                self._file_cells({key: terms})
+            return
+        digits = {"sf_bins": self._number(list(groups))} if any(key.digits for key in groups) else {}
+        rows = self._summed(digits, [term for terms in groups.values() for term in terms])
+        numbers = np.array([row.get("sf_bins", 0) for row in rows], dtype=np.int64)
+        for (key, terms), width in zip(groups.items(), widths, strict=False):
+            self._file(key, rows, numbers // width % math.prod(key.sizes(0)), terms)
+
+    def _file_classes(self, key: Key, terms: list[Term]) -> None:
+        digits = self._digits(key)
+        rows = self._summed({f"sf_d{i}": digit for i, digit in enumerate(digits)}, terms)
+        where = {label: i for i, label in enumerate(self.labels)}
+        # the columns of probabilities made positions of the labels; elsewhere they are the labels themselves
+        coded = self.predictions.labels is not None
+        upper, lower = (
+            np.array(
+                [row[f"sf_d{i}"] if coded or digit.size else where[row[f"sf_d{i}"]] for row in rows], dtype=np.int64
+            )
+            for i, digit in enumerate(key.digits)
+        )
+        self._file(key, rows, (upper << HALF) | lower, terms)
+
+    def _file_scores(self, key: Key, terms: list[Term]) -> None:
+        predictions, classes = self.predictions, self.classes
         assert predictions.probabilities is not None
-        steps = score_steps(len(predictions.labels))
         rows, codes = [], []
-        for k in range(len(predictions.labels)):
+        for k in range(classes):
             # of P(second label) alone, the first label's log-odds are those of the second, negated
             name, sign = (f"sf_p{k}", 1) if len(predictions.probabilities) > 1 else ("sf_p1", 1 if k else -1)
-            keys = {"sf_cell": self._cell(name, sign, steps)}
-            found = self._summed(keys, terms, positive=self._is_class(k))
+            odds = self._log_odds(name, sign)
+            (cell,) = self._evaluated([CLASS_SCORE.cell(classes)], {"log_odds": odds})
+            found = self._summed({"sf_cell": self._whole(cell)}, terms, positive=self._is_class(k))
             rows += found
             codes += [(k << HALF) | int(row["sf_cell"]) for row in found]
-        self._file(parts, key, rows, np.array(codes, dtype=np.int64), terms, steps)
+        self._file(key, rows, np.array(codes, dtype=np.int64), terms, score_steps(classes))
 
-    def add_doubts(
-        self, parts: dict[Any, dict[str, Table]], key: Key, terms: list[Term], bins: Mapping[Any, list[Term]]
-    ) -> bool:
+    def _file_doubts(self, key: Key, terms: list[Term], bins: Groups) -> bool:
         """By value if the first rows, and then all, hold few; else by cells, and the rows of the outermost by value.
 
         Tells whether the bins were added up too.
         """
         if self._has_few_doubts():
-            self._file(parts, key, *self._by_doubt(terms), terms)
+            self._file(key, *self._by_doubt(terms), terms)
             return False
         cell = self._doubt_cell()
-        together = list(bins) if self.adds_bins_to_doubts else []
-        digits = digits_of(together)
-        every = list(dict.fromkeys([*terms, *(term for own in together for term in bins[own])]))
-        rows = self._summed({"sf_cell": self._number(together, cell)}, every, in_parts=False)
+        together = bins if self.adds_bins_to_doubts else {}
+        widths = widths_of(together)
+        every = list(dict.fromkeys([*terms, *(term for own in together.values() for term in own)]))
+        rows = self._summed({"sf_cell": self._number(list(together), cell)}, every, in_parts=False)
         numbers = np.array([row["sf_cell"] for row in rows], dtype=np.int64)
-        for own, digit in zip(together, digits, strict=False):
-            self._file(parts, own, rows, numbers // digit % own.size, bins[own])
-        cells = numbers // digits[-1]
+        for (own, own_terms), width in zip(together.items(), widths, strict=False):
+            self._file(own, rows, numbers // width % math.prod(own.sizes(0)), own_terms)
+        cells = numbers // widths[-1]
         held = np.bincount(cells, [row[ROWS] for row in rows], CELLS)
         # the first and last cells hold rows that claim certainty: by value, and the next ones while they hold few rows
         held[0] = held[-1] = 0
@@ -180,13 +188,13 @@ class Pushed:
             by_value, codes = self._by_doubt(terms, where=self._is_outer(cell, max(low, 1), max(high, 1)))
             rows = [*(row for row, out in zip(rows, outer, strict=True) if not out), *by_value]
             cells = np.append(cells[~outer], codes)
-        self._file(parts, key, rows, cells, terms)
+        self._file(key, rows, cells, terms)
         return bool(together)
 
     def _has_few_doubts(self) -> bool:
         nw, frame = self.nw, self.predictions.frame
         columns = frame.select(d=nw.col("sf_doubt"), c=nw.col("sf_confidence"))
-        return all(len(collected(some.unique().head(FEW + 1))) <= FEW for some in (columns.head(_FIRST_ROWS), columns))
+        return all(len(collect(some.unique().head(FEW + 1))) <= FEW for some in (columns.head(_FIRST_ROWS), columns))
 
     def _by_doubt(self, terms: list[Term], where: Any = None) -> tuple[list[dict[str, Any]], Any]:
         keys = {"sf_d": self._named("sf_doubt"), "sf_c": self._named("sf_confidence")}
@@ -199,33 +207,58 @@ class Pushed:
         return (cell < low) | (cell > CELLS - 1 - high)
 
     def _doubt_cell(self) -> Any:
-        """A cell of the logarithm of the lesser of doubt and confidence, as wide as those of arrays."""
-        nw = self.nw
-        doubt, confidence = nw.col("sf_doubt"), nw.col("sf_confidence")
-        is_doubt = (doubt <= confidence).cast(nw.Float64)
-        lesser = nw.min_horizontal(doubt, confidence)
-        # 0, and what is hardly more, in the first
-        steps = (lesser.clip(SMALLEST, 1.0).log() * (64.0 / math.log(2.0))).floor() + (64.0 * 1023.0)
-        cell = steps * (lesser > SMALLEST).cast(nw.Float64)
-        for cut in CUTS:
-            cell = cell + (lesser >= cut).cast(nw.Float64)
-        # counted down from the end for confidences
-        return (cell + (float(CELLS - 1) - 2.0 * cell) * (1.0 - is_doubt)).cast(nw.Int64)
+        """The cell of a row's doubt."""
+        (cell,) = self._evaluated([CELL])
+        return self._whole(cell)
 
     def _weightless(self) -> set[Any]:
         """Slices in which no row counts."""
         nw = self.nw
         weights = self.predictions.frame.select(**self.by, w=nw.col("sf_weight")).group_by("sf_by")
-        return {row["sf_by"] for row in collected(weights.agg(nw.col("w").sum())).rows(named=True) if not row["w"]}
+        return {row["sf_by"] for row in collect(weights.agg(nw.col("w").sum())).rows(named=True) if not row["w"]}
 
-    # -- columns -----------------------------------------------------------------------------------------------------
+    # -- columns -------------------------------------------------------------------------------------------------------
 
     def _named(self, name: str) -> Any:
         return self.nw.col(name)
 
+    def _whole(self, number: Any) -> Any:
+        return number.cast(self.nw.Int64)
+
     def _is_class(self, label: int) -> Any:
         """1 for the rows of a class, 0 for others."""
         return (self.nw.col("sf_truth") == label).cast(self.nw.Float64)
+
+    def _log_odds(self, name: str, sign: int) -> Any:
+        """The log-odds of a column of probabilities, finite at 0 and 1 too; negated where the sign is."""
+        nw = self.nw
+        p = nw.col(name)
+        within = ((p > 0) & (p < 1)).cast(nw.Float64)
+        inside = p * within + 0.5 * (1 - within)
+        beyond = (p >= 1).cast(nw.Float64) - (p <= 0).cast(nw.Float64)
+        return (inside.log() - (1 - inside).log() + beyond * INNER_LOG_ODDS) * float(sign)
+
+    def _digits(self, key: Key) -> list[Any]:
+        """The digits of a cell: whole numbers, of classes what the column holds."""
+        found = self._evaluated([digit.place for digit in key.digits])
+        return [self._whole(x) if digit.size else x for x, digit in zip(found, key.digits, strict=True)]
+
+    def _number(self, keys: Sequence[Key], more: Any = None) -> Any:
+        """One number for the cells of several keys, each a digit of it; ``more`` is the last."""
+        widths = widths_of(keys)
+        digits = [digit * width for key, width in zip(keys, widths, strict=False) for digit in self._digits(key)]
+        return sum(digits, start=0 if more is None else more * widths[-1])
+
+    def _evaluated(self, expressions: list[Expression], more: Mapping[str, Any] | None = None) -> list[Any]:
+        return evaluate(program(expressions), self._column(more or {}), self.operations)
+
+    @cached_property
+    def operations(self) -> Mapping[str, Callable[..., Any]]:
+        return _operations(self.nw, self.predictions.frame.implementation)
+
+    def _column(self, more: Mapping[str, Any]) -> Callable[[str], Any]:
+        """Columns by name, and some that are not in the frame."""
+        return lambda name: more[name] if name in more else self._named(f"sf_{name}")
 
     def _slice_column(self, by: str) -> Any:
         nw, predictions = self.nw, self.predictions
@@ -246,7 +279,7 @@ class Pushed:
             wide = nw.col(by).cast(nw.Float64)
             bad = bad | wide.is_nan() | (wide != wide.floor()) | (wide.abs() > 2.0**53)
             column = wide.fill_null(0.0).fill_nan(0.0).clip(-(2.0**53), 2.0**53).cast(nw.Int64)
-        found = collected(predictions.frame.select(b=bad.cast(nw.Float64)).select(nw.col("b").sum()))
+        found = collect(predictions.frame.select(b=bad.cast(nw.Float64)).select(nw.col("b").sum()))
         count = found["b"].to_list()[0]
         if count:
             raise InvalidPredictions(
@@ -254,33 +287,7 @@ class Pushed:
             )
         return column
 
-    def _bin(self, key: Bins) -> Any:
-        """How many inner edges a row has passed."""
-        nw = self.nw
-        x = nw.col(f"sf_{key.column}")
-        step = key.step
-        if step is None:
-            passed = [x > edge if key.closed == "right" else x >= edge for edge in key.edges]
-            return nw.sum_horizontal(*(beyond.cast(nw.Int64) for beyond in passed))
-        # a guess, mended by comparison with the edges on both sides: multiples of the step, to the last bit
-        guess = (x * float(key.size)).floor()
-        above, below = (guess + 1.0) * step, guess * step
-        passed = [x > edge if key.closed == "right" else x >= edge for edge in (above, below)]
-        # the edge above is passed by one too few, the edge below is not passed by one too many
-        mended = guess + passed[0].cast(nw.Float64) + passed[1].cast(nw.Float64) - 1.0
-        return mended.clip(0.0, float(key.size - 1)).cast(nw.Int64)
-
-    def _cell(self, name: str, sign: int, steps: int) -> Any:
-        """The cell of log-odds of a column of probabilities."""
-        nw, farthest = self.nw, FARTHEST_LOG_ODDS * steps
-        p = nw.col(name)
-        within = ((p > 0) & (p < 1)).cast(nw.Float64)
-        inside = p * within + 0.5 * (1 - within)
-        beyond = (p >= 1).cast(nw.Float64) - (p <= 0).cast(nw.Float64)
-        odds = inside.log() - (1 - inside).log() + beyond * INNER_LOG_ODDS
-        return (odds * (sign * steps) + float(farthest)).clip(0.0, float(2 * farthest - 1)).floor().cast(nw.Int64)
-
-    # -- sums --------------------------------------------------------------------------------------------------------
+    # -- sums ----------------------------------------------------------------------------------------------------------
 
     def _summed(
         self,
@@ -292,8 +299,8 @@ class Pushed:
     ) -> list[dict[str, Any]]:
         """One aggregation: the totals of terms, a row for each combination of keys that occurs."""
         nw = self.nw
-        steps = program_of(tuple(terms), is_weighted=self.predictions.is_weighted)
-        values = evaluate(steps, self._column(positive), self.operations)
+        steps = program_of(tuple(terms), self.shape)
+        values = evaluate(steps, self._column({"positive": positive}), self.operations)
         # terms that come to the same are one column
         names = {term.name: f"sf_t{result}" for term, result in zip(terms, steps.results, strict=True)}
         columns = {
@@ -316,52 +323,35 @@ class Pushed:
             rows = _summed_by_duckdb(prepared.to_native(), list(keys), list(columns))
         else:
             sums = [nw.col(name).sum() for name in columns]
-            found = collected(prepared.group_by(*keys).agg(*sums) if keys else prepared.select(*sums))
+            found = collect(prepared.group_by(*keys).agg(*sums) if keys else prepared.select(*sums))
             rows = found.rows(named=True)
         if in_parts and number:
             rows = [{**row, number: row[number] // _PARTS} for row in rows]
         return [{**row, **{term.name: float(row[names[term.name]]) for term in terms}} for row in rows]
 
-    def _column(self, positive: Any) -> Callable[[str], Any]:
-        nw = self.nw
-
-        def column(name: str) -> Any:
-            if name == "positive":
-                return positive
-            if name == "negative":
-                return 1.0 - positive
-            return 1.0 - nw.col("sf_correct") if name == "wrong" else nw.col(f"sf_{name}")
-
-        return column
-
     def _file(
-        self,
-        parts: dict[Any, dict[str, Table]],
-        key: Key,
-        rows: list[dict[str, Any]],
-        codes: Any,
-        terms: list[Term],
-        steps: int | None = None,
+        self, key: Key, rows: list[dict[str, Any]], codes: Any, terms: list[Term], steps: int | None = None
     ) -> None:
         """Sort the rows of an aggregation into the tables of their slices."""
         slices = np.array([row.get("sf_by") for row in rows], dtype=object)
         for value in dict.fromkeys(slices.tolist()):
             mine = np.flatnonzero(slices == value) if self.by else np.arange(len(rows))
             found, places = np.unique(codes[mine], return_inverse=True)
-            if isinstance(key, Bins):  # all of them are kept
-                found, places = np.arange(key.size), codes[mine]
+            if key.digits and not key.classes:  # all bins are kept
+                found, places = np.arange(math.prod(key.sizes(0))), codes[mine]
             totals = {}
             for term in terms:
                 values = np.array([rows[i][term.name] for i in mine])
                 totals[term.name] = _added(places, values, len(found))
-            table = DoubtTable(found, totals).bounded() if isinstance(key, Doubt) else Table(found, totals, steps)
-            parts.setdefault(value, {})[key.name] = table
+            kind = DoubtTable if key.operation == "doubts" else Table
+            table = kind(found, totals, key.classes, steps).bounded()
+            self.parts.setdefault(value, {})[key.name] = table
 
 
-def digits_of(bins: Sequence[Bins]) -> list[int]:
-    """What each of several bins counts in a number that holds them all, and how many such numbers there are."""
-    digits: list[int] = np.cumprod([1, *(key.size for key in bins)], dtype=object).tolist()
-    return digits
+def widths_of(keys: Iterable[Key]) -> list[int]:
+    """What each of several keys counts in a number that holds the cells of all, and how many such numbers there are."""
+    widths: list[int] = np.cumprod([1, *(math.prod(key.sizes(0)) for key in keys)], dtype=object).tolist()
+    return widths
 
 
 def _summed_by_duckdb(relation: Any, keys: list[str], columns: list[str]) -> list[dict[str, Any]]:
@@ -403,22 +393,29 @@ def _operations(nw: Any, implementation: Any) -> dict[str, Callable[..., Any]]:
         safe = x + flag(x <= 0) * (1.0 - x)
         return nw.when(x > 0).then(safe.log()).otherwise(safe * -np.inf)
 
+    def octave_cell(x: Any) -> Any:
+        # 0, and what is hardly more, in the first
+        octaves = (x.clip(SMALLEST, 1.0).log() * (OCTAVE / math.log(2.0))).floor() + OCTAVE * OCTAVES
+        return octaves * flag(x > SMALLEST)
+
+    shared: dict[str, Callable[..., Any]] = {
+        **_ARITHMETIC,
+        "greater": lambda a, b: flag(a > b),
+        "at_least": lambda a, b: flag(a >= b),
+        "equal": lambda a, b: flag(a == b),
+        "floor": lambda x: x.floor(),
+        "lesser": nw.min_horizontal,
+        "clip": lambda x, least, most: x.clip(least, most),
+        "octave_cell": octave_cell,
+    }
     if implementation == nw.Implementation.POLARS:
         # Polars needs no such care, and is faster without
         return {
-            **_ARITHMETIC,
+            **shared,
             "log": lambda x: x.log(),
             "reciprocal": lambda x: nw.when(x == 0).then(nw.lit(0.0)).otherwise(1.0 / x),
-            "greater": lambda a, b: flag(a > b),
-            "equal": lambda a, b: flag(a == b),
         }
-    return {
-        **_ARITHMETIC,
-        "log": log,
-        "reciprocal": reciprocal,
-        "greater": lambda a, b: flag(a > b),
-        "equal": lambda a, b: flag(a == b),
-    }
+    return {**shared, "log": log, "reciprocal": reciprocal}
 
 
 _ARITHMETIC: dict[str, Callable[..., Any]] = {"add": add, "subtract": sub, "multiply": mul, "divide": truediv}

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot.core.doubt_table import CELLS, CUT, CUTS, EXACT, EXTREMES, FEW, LAST, DoubtTable
-from surefoot.core.tally import Sums
-from surefoot.core.term import Term
-from surefoot.engines.numba import COLUMNS, HEAD, STRICT, Body, Shape
+from surefoot.core.table import Sums
+from surefoot.core.term import Shape, Term, program_of
+from surefoot.engines.numba import COLUMNS, HEAD, STRICT, Body
 from surefoot.engines.rows import BLOCK
 
 #: Places in the hash table, a power of two; rows after which sums are added up with their rounding errors.
@@ -193,12 +193,13 @@ class Columns(NamedTuple):
 @lru_cache(maxsize=64)
 def doubt_source(terms: tuple[Term, ...], shape: Shape) -> tuple[str, Columns]:
     """The kernel for these terms, and where each stands among the values that it adds up."""
-    body = Body(shape)
-    doubt, confidence = body.column("doubt"), body.column("confidence")
-    values = {term.name: body.value(term.traced) for term in terms}
+    own = (Term("doubt", lambda row: row.doubt), Term("confidence", lambda row: row.confidence))
+    body = Body(program_of((*own, *terms), shape))
+    doubt, confidence = body.results[:2]
+    values = {term.name: value for term, value in zip(terms, body.results[2:], strict=True)}
     distinct = [value for value in dict.fromkeys(values.values()) if value != "1.0"]
     width = len(distinct) + 1
-    loop = "".join(f"        {line}\n" for line in body.lines)
+    loop = body.indented()
     kept = "".join(f"        scratch[{j}, i] = {value}\n" for j, value in enumerate(distinct))
     adds = "".join(f"        part[at + np.uintp({j})] += scratch[{j}, i]\n" for j in range(len(distinct)))
     block = ", ".join(f"{column}[start:stop]" for column in COLUMNS.split(", "))

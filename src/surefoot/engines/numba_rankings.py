@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from surefoot.core.term import Term
-from surefoot.engines.numba import COLUMNS, HEAD, STRICT, Body, Shape
+from surefoot.core.term import Shape, Term, program_of
+from surefoot.engines.numba import COLUMNS, HEAD, STRICT, Body
 
 _SORTING = f'''
 DIGIT = 2048
@@ -60,9 +60,8 @@ def sort(keys, order, other_keys, other_order, counts):
 @lru_cache(maxsize=64)
 def ranking_source(terms: tuple[Term, ...], shape: Shape) -> str:
     """The kernel for terms under a score: counting, placing and adding, each to be run over a part of the data."""
-    body = Body(shape)
-    values = [body.value(term.traced) for term in terms]
-    lines = "".join(f"        {line}\n" for line in body.lines)
+    body = Body(program_of(terms, shape))
+    values, lines = body.results, body.indented()
     stores = "".join(f"        values[{j}, to] = {value}\n" for j, value in enumerate(values))
     begins = "".join(f"                values[{j}, at] = 0.0\n" for j in range(len(values)))
     adds = "".join(f"            values[{j}, at] += before[{j}, order[j]]\n" for j in range(len(values)))

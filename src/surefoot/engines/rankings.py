@@ -11,14 +11,14 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from surefoot.core.expression import evaluate
-from surefoot.core.keys import FARTHEST_LOG_ODDS, HALF, Codes, ordered_bits, score_steps
-from surefoot.core.tally import Floats, Sums, Table
-from surefoot.core.term import Term, program_of
+from surefoot.core.expression import evaluate, program
+from surefoot.core.keys import CLASS_SCORE, HALF, Codes, ordered_bits, score_cells, score_steps
+from surefoot.core.table import Floats, Sums, Table
+from surefoot.core.term import Shape, Term, program_of
 from surefoot.engines import numba_cache
 from surefoot.engines.parallel import in_parallel, workers
 from surefoot.engines.rows import OPERATIONS, RUN_FROM, columns, kernel_columns, types_of
-from surefoot.predictions import Predictions
+from surefoot.predictions.arrays import ArrayPredictions
 
 Result = TypeVar("Result")
 
@@ -38,7 +38,7 @@ _MANY = 1 << 20
 class ClassScores:
     """Tables of scores, made when asked for, so that those of many classes never lie in memory together."""
 
-    predictions: Predictions
+    predictions: ArrayPredictions
     terms: list[Term]
 
     def holds(self, term: str) -> bool:
@@ -76,8 +76,7 @@ class ClassScores:
         kernels = numba_cache.writer("numba_rankings")
         if kernels is None:
             return None
-        shape = kernels.Shape(self.predictions.stores_doubt, self.predictions.is_weighted)
-        source = kernels.ranking_source(tuple(self.terms), shape)
+        source = kernels.ranking_source(tuple(self.terms), self._shape)
         types = types_of(arrays)
         if work < COMPILE_FROM and not numba_cache.is_loaded(source, types):
             return None
@@ -126,8 +125,7 @@ class ClassScores:
         """The table of all classes, with scores rounded to cells of log-odds."""
         assert self.predictions.labels is not None
         count = len(self.predictions.labels)
-        steps = score_steps(count)
-        parts = in_parallel([partial(self._class_in_cells, label, steps) for label in range(count)])
+        parts = in_parallel([partial(self._class_in_cells, label, count) for label in range(count)])
         codes = np.concatenate([(np.int64(label) << HALF) | part.codes for label, part in enumerate(parts)])
         totals = {
             term.name: Sums(
@@ -136,36 +134,34 @@ class ClassScores:
             )
             for term in self.terms
         }
-        return Table(codes, totals, steps)
+        return Table(codes, totals, CLASS_SCORE.classes, score_steps(count))
 
-    def _class_in_cells(self, label: int, steps: int) -> Table:
+    def _class_in_cells(self, label: int, classes: int) -> Table:
         """The table of one class, block by block, so that memory is bounded by the number of cells."""
-        farthest = FARTHEST_LOG_ODDS * steps
-        totals = {term.name: Sums.zeros(2 * farthest) for term in self.terms}
-        seen = np.zeros(2 * farthest, dtype=bool)
+        size, rule = score_cells(classes), program([CLASS_SCORE.cell(classes)])
+        totals = {term.name: Sums.zeros(size) for term in self.terms}
+        occurs = np.zeros(size, dtype=bool)
         for start in range(0, len(self.predictions), _CELL_BLOCK):
             rows = slice(start, start + _CELL_BLOCK)
             odds = self.predictions.score_log_odds(label, rows)
-            # shifted to be positive before it is cut, so that cutting is rounding down
-            cells = np.clip(odds * steps + farthest, 0, 2 * farthest - 1).astype(np.intp)
-            seen[cells] = True
+            (place,) = evaluate(rule, columns(self.predictions, rows, log_odds=odds), OPERATIONS)
+            cells = place.astype(np.intp)
+            occurs[cells] = True
             for name, values in self._values(label, rows).items():
-                added = np.bincount(cells, values, 2 * farthest).astype(np.float64, copy=False)
-                totals[name] = totals[name].plus(added)
-        codes = np.flatnonzero(seen)
+                totals[name] = totals[name].plus(np.bincount(cells, values, size).astype(np.float64, copy=False))
+        codes = np.flatnonzero(occurs)
         return Table(codes, {name: Sums(sums.high[codes], sums.low[codes]) for name, sums in totals.items()})
 
     def _values(self, label: int, rows: slice = slice(None)) -> dict[str, Floats]:
         """What each row adds to each term, for one class."""
-        steps = program_of(tuple(self.terms), is_weighted=self.predictions.is_weighted)
-        positive = self.predictions.is_truly(label, rows)
-        row = {
-            **columns(self.predictions, rows),
-            "positive": positive.astype(np.float64),
-            "negative": (~positive).astype(np.float64),
-        }
-        values = evaluate(steps, row.__getitem__, OPERATIONS)
+        positive = self.predictions.is_truly(label, rows).astype(np.float64)
+        column = columns(self.predictions, rows, positive=positive)
+        values = evaluate(program_of(tuple(self.terms), self._shape), column, OPERATIONS)
         return {term.name: value for term, value in zip(self.terms, values, strict=True)}
+
+    @property
+    def _shape(self) -> Shape:
+        return Shape(self.predictions.stores_doubt, self.predictions.is_weighted)
 
 
 def _try_out(arrays: list[npt.NDArray[Any]], terms: int, kernel: Any) -> None:

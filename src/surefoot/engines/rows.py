@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from surefoot.core.tally import Floats
-from surefoot.predictions import Predictions
+from surefoot.core.doubt_table import CUT
+from surefoot.core.table import Floats
+from surefoot.predictions.arrays import ArrayPredictions
 
 #: Rows a block. Within a block a sum may round once a row, so its relative error is at most 4096 * 2^-53 = 5e-13.
 BLOCK = 4096
@@ -31,32 +32,44 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "log": np.log,
     "reciprocal": _reciprocal,
     "greater": lambda a, b: np.greater(a, b).astype(np.float64),
+    "at_least": lambda a, b: np.greater_equal(a, b).astype(np.float64),
     "equal": lambda a, b: np.equal(a, b).astype(np.float64),
+    "floor": np.floor,
+    "lesser": np.minimum,
+    "clip": np.clip,
+    "octave_cell": lambda x: (x.view(np.int64) >> CUT).astype(np.float64),
 }
 
 
-def columns(predictions: Predictions, rows: slice) -> dict[str, Floats]:
-    """The columns of some rows, as float64."""
-    correct = predictions.correct[rows].astype(np.float64)
-    weight = {"weight": predictions.weight[rows]} if predictions.is_weighted else {}
-    return {
-        **weight,
-        "correct": correct,
-        "wrong": 1 - correct,
-        "confidence": predictions.confidence_of(rows),
-        "doubt": predictions.doubt_of(rows),
-    }
+def columns(predictions: ArrayPredictions, rows: slice, **more: Floats) -> Callable[[str], Floats]:
+    """The columns of some rows by name, as float64, each made when it is asked for."""
+
+    def column(name: str) -> Floats:
+        if name in more:
+            return more[name]
+        if name in ("truth", "predicted"):
+            return predictions.codes(name, rows).astype(np.float64)
+        if name in ("confidence", "doubt"):
+            found: Floats = getattr(predictions, f"{name}_of")(rows)
+            return found
+        values: Floats = getattr(predictions, name)[rows].astype(np.float64, copy=False)
+        return values
+
+    return column
 
 
-def kernel_columns(predictions: Predictions) -> list[npt.NDArray[Any]] | None:
+def kernel_columns(predictions: ArrayPredictions, *, with_classes: bool = False) -> list[npt.NDArray[Any]] | None:
     """The columns as a kernel takes them; None if one is of a kind it does not take."""
     confidence = predictions.confidence
     doubt = predictions.doubt if predictions.stores_doubt else confidence[:0]
     weight = predictions.weight if predictions.is_weighted else confidence[:0]
-    arrays = [predictions.correct.view(np.uint8), confidence, doubt, weight]
+    none = np.empty(0, dtype=np.intp)
+    classes = [predictions.codes(name) if with_classes else none for name in ("truth", "predicted")]
+    arrays = [predictions.correct.view(np.uint8), confidence, doubt, weight, *classes]
     if confidence.dtype.itemsize < 4 or not all(array.flags.c_contiguous for array in arrays):
         return None
     # one type for arrays that may be written and those that may not: else each mixture is compiled anew
+    arrays = [array.view() for array in arrays]
     for array in arrays:
         array.flags.writeable = False
     return arrays

@@ -9,84 +9,75 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from surefoot.core.doubt_table import CELLS, CUTS
-from surefoot.core.expression import Program
-from surefoot.core.keys import FARTHEST_LOG_ODDS, Bins
+from surefoot.core.doubt_table import CELL, CELLS
+from surefoot.core.expression import Program, program
+from surefoot.core.keys import Key
+from surefoot.core.tally import Tally
 from surefoot.core.term import Term, program_of
-from surefoot.engines.narwhals import INNER_LOG_ODDS, SMALLEST, Pushed, digits_of
+from surefoot.engines.base import group
+from surefoot.engines.narwhals import INNER_LOG_ODDS, OCTAVE, OCTAVES, SMALLEST, NarwhalsEngine, widths_of
+from surefoot.errors import UnsupportedKey
 from surefoot.predictions.frames import FramePredictions
 
-_SYMBOLS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "greater": ">", "equal": "="}
-_STEPS = 64.0
+
+def tally(predictions: FramePredictions, terms: Iterable[Term], *, exact: bool = False, by: Any = None) -> Tally:
+    """The totals of terms; see :meth:`Predictions.tally`. Scores are never kept apart: rows stay where they are."""
+    return SparkEngine(predictions, by).tally(group(terms))
 
 
-class PushedToSpark(Pushed):
+class SparkEngine(NarwhalsEngine):
     """The same aggregations, each of them one job. Keys and conditions are SQL."""
 
+    name = "Spark"
     # grouping costs Spark more than a few more groups
     adds_bins_to_doubts = True
 
-    def __init__(self, predictions: FramePredictions, by: str | None) -> None:
+    def __init__(self, predictions: FramePredictions, by: Any) -> None:
         super().__init__(predictions, by)
         if self.by:
             frame = self.predictions.frame.with_columns(**self.by)
             self.predictions, self.by = replace(self.predictions, frame=frame), {"sf_by": "sf_by"}
 
+    def _evaluated(self, expressions: Any, more: Mapping[str, Any] | None = None) -> list[Any]:
+        return _written(program(expressions), self._column(more or {}))
+
     def _named(self, name: str) -> str:
         return name
+
+    def _whole(self, number: str) -> str:
+        return f"CAST({number} AS INT)"
 
     def _is_class(self, label: int) -> str:
         return f"CAST(sf_truth = {label} AS DOUBLE)"
 
-    def _number(self, bins: Sequence[Bins], more: Any = None) -> str:
-        digits = digits_of(bins)
-        parts = [f"{self._bin(key)} * {digit}" for key, digit in zip(bins, digits, strict=False)]
-        return " + ".join([*parts, *([] if more is None else [f"{more} * {digits[-1]}"])])
-
-    def _bin(self, key: Bins) -> str:
-        """How many inner edges a row has passed: a guess, mended by comparison with the edges on both sides."""
-        x, sign = f"sf_{key.column}", ">" if key.closed == "right" else ">="
-        if key.step is None:
-            return "(" + " + ".join(f"CAST({x} {sign} {_number(edge)} AS INT)" for edge in key.edges) + ")"
-        step, last = _number(key.step), key.size - 1
-        guess = f"FLOOR({x} * {_number(key.size)})"
-        passed = [f"CAST({x} {sign} {edge} AS INT)" for edge in (f"({guess} + 1.0D) * {step}", f"{guess} * {step}")]
-        return f"LEAST(GREATEST({guess} + {passed[0]} + {passed[1]} - 1, 0), {last})"
-
-    def _cell(self, name: str, sign: int, steps: int) -> str:
-        farthest = FARTHEST_LOG_ODDS * steps
+    def _log_odds(self, name: str, sign: int) -> str:
         beyond = _number(INNER_LOG_ODDS)
-        odds = (
-            f"(CASE WHEN {name} <= 0 THEN -{beyond} WHEN {name} >= 1 THEN {beyond} "
+        return (
+            f"({_number(sign)} * CASE WHEN {name} <= 0 THEN -{beyond} WHEN {name} >= 1 THEN {beyond} "
             f"ELSE LN({name}) - LN(1.0D - {name}) END)"
         )
-        place = f"{odds} * {_number(sign * steps)} + {_number(farthest)}"
-        return f"CAST(LEAST(GREATEST(FLOOR({place}), 0), {2 * farthest - 1}) AS INT)"
+
+    def _number(self, keys: Sequence[Key], more: Any = None) -> str:
+        widths = widths_of(keys)
+        digits = [f"{digit} * {width}" for key, width in zip(keys, widths, strict=False) for digit in self._digits(key)]
+        return " + ".join([*digits, *([] if more is None else [f"{more} * {widths[-1]}"])])
 
     def _doubt_cell(self) -> str:
         frame = self.predictions.frame.to_native()
-        if "sf_lesser" not in frame.columns:
-            frame = frame.selectExpr("*", "LEAST(sf_doubt, sf_confidence) AS sf_lesser")
-            frame = frame.selectExpr("*", f"LN(GREATEST(sf_lesser, {_number(SMALLEST)})) AS sf_log")
-            cuts = " + ".join(f"CAST(sf_lesser >= {_number(cut)} AS INT)" for cut in CUTS)
-            steps = f"CAST(FLOOR(sf_log * {_number(_STEPS / math.log(2.0))}) AS INT) + {int(_STEPS) * 1023}"
-            # 0, and what is hardly more, in the first
-            cell = f"CASE WHEN sf_lesser > {_number(SMALLEST)} THEN {steps} ELSE 0 END + {cuts}"
-            frame = frame.selectExpr("*", f"{cell} AS sf_place")
-            # counted down from the end for confidences
-            cell = f"CASE WHEN sf_doubt <= sf_confidence THEN sf_place ELSE {CELLS - 1} - sf_place END"
-            frame = frame.selectExpr("*", f"{cell} AS sf_doubt_cell")
+        if "sf_doubt_cell" not in frame.columns:
+            frame, (cell,) = _staged(frame, program([CELL]), self._column({}), "sf_c")
+            frame = frame.selectExpr("*", f"CAST({cell} AS INT) AS sf_doubt_cell")
             self.predictions = replace(self.predictions, frame=self.nw.from_native(frame))
         return "sf_doubt_cell"
 
     def _is_outer(self, cell: str, low: int, high: int) -> str:
         # a bound of the value itself, so that few rows are looked at closely
-        bound = 1.001 * 2.0 ** ((max(low, high) - _STEPS * 1023) / _STEPS)
-        return f"sf_lesser <= {_number(max(bound, SMALLEST))} AND ({cell} < {low} OR {cell} > {CELLS - 1 - high})"
+        bound = _number(max(1.001 * 2.0 ** ((max(low, high) - OCTAVE * OCTAVES) / OCTAVE), SMALLEST))
+        return f"LEAST(sf_doubt, sf_confidence) <= {bound} AND ({cell} < {low} OR {cell} > {CELLS - 1 - high})"
 
     def _summed(
         self,
@@ -100,8 +91,8 @@ class PushedToSpark(Pushed):
 
         frame = self.predictions.frame.to_native()
         frame = frame if where is None else frame.where(where)
-        steps = program_of(tuple(terms), is_weighted=self.predictions.is_weighted)
-        frame, values = _staged(frame, steps, positive)
+        steps = program_of(tuple(terms), self.shape)
+        frame, values = _staged(frame, steps, self._column({"positive": positive}), "sf_s")
         keys = {**self.by, **keys}
         # terms that come to the same are one column
         names = {term.name: f"sf_t{result}" for term, result in zip(terms, steps.results, strict=True)}
@@ -116,46 +107,70 @@ class PushedToSpark(Pushed):
         ]
 
 
-def _staged(frame: Any, steps: Program, positive: str | None) -> tuple[Any, list[str]]:
+#: Operations as SQL; those that look at an argument more than once.
+_SQL = {
+    "add": "({0} + {1})",
+    "subtract": "({0} - {1})",
+    "multiply": "({0} * {1})",
+    "divide": "({0} / {1})",
+    "log": "(CASE WHEN {0} > 0 THEN LN({0}) ELSE DOUBLE('-Infinity') END)",
+    "reciprocal": "(CASE WHEN {0} = 0 THEN 0.0D ELSE 1.0D / {0} END)",
+    "greater": "CAST({0} > {1} AS DOUBLE)",
+    "at_least": "CAST({0} >= {1} AS DOUBLE)",
+    "equal": "CAST({0} = {1} AS DOUBLE)",
+    "floor": "CAST(FLOOR({0}) AS DOUBLE)",
+    "lesser": "LEAST({0}, {1})",
+    "clip": "LEAST(GREATEST({0}, {1}), {2})",
+    "octave_cell": (
+        f"(CASE WHEN {{0}} > {SMALLEST!r}D THEN CAST(FLOOR(LN({{0}}) * {OCTAVE / math.log(2.0)!r}D) AS DOUBLE) "
+        f"+ {OCTAVE * OCTAVES!r}D ELSE 0.0D END)"
+    ),
+}
+_LOOKS_TWICE = ("log", "reciprocal", "octave_cell")
+
+
+def _written(steps: Program, column: Callable[[str], str]) -> list[str]:
+    """What the expressions of a program come to, each written out."""
+    return _texts(steps, column, lambda number, text: text)
+
+
+def _texts(steps: Program, column: Callable[[str], str], keep: Callable[[int, str], str]) -> list[str]:
+    values: list[str] = []
+    for number, (operation, arguments) in enumerate(steps.steps):
+        if operation == "column":
+            values.append(column(arguments[0]))
+        elif operation == "constant":
+            values.append(_number(arguments[0]))
+        elif operation in _SQL:
+            values.append(keep(number, _SQL[operation].format(*(values[at] for at in arguments))))
+        else:
+            raise UnsupportedKey("Spark", operation)
+    return [values[result] for result in steps.results]
+
+
+def _staged(frame: Any, steps: Program, column: Callable[[str], str], prefix: str) -> tuple[Any, list[str]]:
     """The frame with a column for every step that is used more than once, and what the expressions come to."""
-    # conditions look at their argument more than once
     uses = Counter(steps.results)
+    stages: list[int] = []
     for operation, arguments in steps.steps:
         if operation not in ("column", "constant"):
-            uses.update(dict.fromkeys(arguments, 2 if operation in ("log", "reciprocal") else 1))
-    values: list[str] = []
-    stages: list[int] = []
+            uses.update(dict.fromkeys(arguments, 2 if operation in _LOOKS_TWICE else 1))
     staged: dict[int, list[str]] = {}
     for number, (operation, arguments) in enumerate(steps.steps):
-        if operation in ("column", "constant"):
-            values.append(_column(arguments[0], positive) if operation == "column" else _number(arguments[0]))
-            stages.append(0)
-            continue
-        stage = max(stages[at] for at in arguments)
-        made = _written(operation, *(values[at] for at in arguments))
-        if uses[number] > 1:
-            staged.setdefault(stage, []).append(f"{made} AS sf_s{number}")
-            made, stage = f"sf_s{number}", stage + 1
-        values.append(made)
-        stages.append(stage)
+        leaf = operation in ("column", "constant")
+        stage = 0 if leaf else max(stages[at] for at in arguments)
+        stages.append(stage + (not leaf and uses[number] > 1))
+
+    def keep(number: int, text: str) -> str:
+        if uses[number] < 2:
+            return text
+        staged.setdefault(stages[number], []).append(f"{text} AS {prefix}{number}")
+        return f"{prefix}{number}"
+
+    values = _texts(steps, column, keep)
     for stage in sorted(staged):
         frame = frame.selectExpr("*", *staged[stage])
-    return frame, [values[result] for result in steps.results]
-
-
-def _column(name: str, positive: str | None) -> str:
-    if name in ("positive", "negative"):
-        return f"{positive}" if name == "positive" else f"(1.0D - {positive})"
-    return "(1.0D - sf_correct)" if name == "wrong" else f"sf_{name}"
-
-
-def _written(operation: str, *parts: str) -> str:
-    if operation == "log":
-        return f"(CASE WHEN {parts[0]} > 0 THEN LN({parts[0]}) ELSE DOUBLE('-Infinity') END)"
-    if operation == "reciprocal":
-        return f"(CASE WHEN {parts[0]} = 0 THEN 0.0D ELSE 1.0D / {parts[0]} END)"
-    text = f"({parts[0]} {_SYMBOLS[operation]} {parts[1]})"
-    return f"CAST({text} AS DOUBLE)" if operation in ("greater", "equal") else text
+    return frame, values
 
 
 def _number(value: float) -> str:

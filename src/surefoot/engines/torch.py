@@ -9,197 +9,205 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, reduce
-from itertools import pairwise
+from dataclasses import dataclass
+from functools import cache, cached_property, reduce
+from math import prod
 from typing import Any, TypeVar
 
 import numpy as np
 
-from surefoot.core.doubt_table import CUT, CUTS, EXACT, FEW, LAST, DoubtTable, extremes
-from surefoot.core.expression import evaluate
-from surefoot.core.keys import (
-    CLASS_SCORE,
-    FARTHEST_LOG_ODDS,
-    HALF,
-    Bins,
-    ClassPair,
-    ClassScore,
-    Doubt,
-    Everything,
-    Key,
-    Row,
-    Value,
-    ordered_bits,
-    score_steps,
-)
-from surefoot.core.tally import Label, Sums, Table, Tally
-from surefoot.core.term import Term, program_of
+from surefoot.core.doubt_table import CELL, CUT, EXACT, FEW, DoubtTable, extremes
+from surefoot.core.expression import evaluate, program
+from surefoot.core.keys import ALL_ROWS, CLASS_SCORE, HALF, Key, ordered_bits, score_cells, score_steps
+from surefoot.core.table import Sums, Table
+from surefoot.core.tally import Tally
+from surefoot.core.term import Shape, Term, program_of
 from surefoot.engines import triton as kernels
-from surefoot.engines.numba import Part, Shape
-from surefoot.engines.numpy import tally_arrays
-from surefoot.errors import InvalidPredictions
-from surefoot.predictions.columns import check_lengths
-from surefoot.predictions.tensor_checks import Tensor, as_labels, check_together
-from surefoot.predictions.tensors import TensorPredictions
+from surefoot.engines.base import Engine, Groups, tally_in_memory
+from surefoot.engines.numpy import NumpyEngine
+from surefoot.predictions.tensors import Tensor, TensorPredictions
 
 Result = TypeVar("Result")
 
 #: Counts rows under a score, whatever they weigh.
 _ANY = Term("any by score", lambda row: row.one, CLASS_SCORE)
+#: Cells up to which all are held; of more, those that occur.
+_DENSE = 1 << 22
 #: Rows that are brought together at a time.
 _BLOCK = 1 << 26
 
 
-def tally_tensors(
-    predictions: TensorPredictions, terms: Iterable[Term], *, exact: bool = False, by: Any = None
-) -> Tally:
-    """The totals of terms over all rows; as :func:`tally_arrays`, and with ``by`` those of each slice too."""
-    terms = list(dict.fromkeys(terms))
-    by_key: dict[Key, list[Term]] = {}
-    for term in terms:
-        by_key.setdefault(term.key, []).append(term)
-    of_rows = {key: group for key, group in by_key.items() if isinstance(key, Everything | Bins)}
-    sums = row_sums(predictions, of_rows, on_host=True)
-    tables: dict[str, Any] = {key.name: _dense(key, by_key[key], own) for key, own in sums.items()}
-    for key, group in by_key.items():
-        if isinstance(key, ClassPair):
-            tables[key.name] = _pairs(predictions, group)
-        elif isinstance(key, ClassScore):
-            scores = TensorScores(predictions, group)
-            tables[key.name] = scores if exact else scores.in_cells()
-        elif isinstance(key, Doubt):
-            tables[key.name] = _doubts(predictions, group)
-    ordered = [term for term in terms if isinstance(term.key, Row | Value)]
-    if ordered:
-        # their formulas walk along every row, on the host
-        tables |= tally_arrays(predictions.on_host(), ordered, exact=exact).tables
-    speaks_of_classes = any(isinstance(key, ClassPair | ClassScore) for key in by_key)
-    whole = Tally(tables, predictions.labels if speaks_of_classes else None, predictions.rounded)
-    if by is None:
-        return whole
-    parts = {value: tally_tensors(part, terms) for value, part in _sliced(predictions, by)}
-    return Tally(whole.tables, whole.labels, whole.rounded, parts, by if isinstance(by, str) else "slice")
+def tally(predictions: TensorPredictions, terms: Iterable[Term], *, exact: bool = False, by: Any = None) -> Tally:
+    """The totals of terms; see :meth:`Predictions.tally`."""
+    return tally_in_memory(TorchEngine, predictions, terms, exact=exact, by=by)
 
 
-def _dense(key: Everything | Bins, terms: list[Term], values: Any) -> Table:
-    totals = {term.name: Sums(values[i], np.zeros(values.shape[1])) for i, term in enumerate(terms)}
-    return Table(np.arange(key.size if isinstance(key, Bins) else 1), totals)
+class TorchEngine(Engine):
+    """Tensors, by Triton's kernels or torch's own operations."""
+
+    name = "torch"
+    predictions: TensorPredictions
+
+    def cells(self, groups: Groups) -> dict[str, Any]:
+        sums = row_sums(self.predictions, groups, self.classes, on_host=True)
+        return {key.name: self._table(key, groups[key], *found) for key, found in sums.items()}
+
+    def _table(self, key: Key, terms: list[Term], cells: Any, totals: Any) -> Table:
+        codes = key.codes_of(cells, self.classes)
+        zeros = np.zeros(len(codes))
+        return Table(codes, {term.name: Sums(totals[i], zeros) for i, term in enumerate(terms)}, key.classes)
+
+    def scores(self, key: Key, terms: list[Term]) -> Any:
+        scores = TensorScores(self.predictions, terms)
+        return scores if self.exact else scores.in_cells()
+
+    def doubts(self, key: Key, terms: list[Term]) -> DoubtTable:
+        import torch
+
+        parts = []
+        rule = program([CELL])
+        for rows in _blocks(self.predictions):
+            doubt, confidence = self.predictions.doubt_of(rows), self.predictions.confidence_of(rows)
+            exact = _exact_codes(doubt, confidence)
+            ordered = exact.unique()
+            if len(ordered) > FEW:
+                middle = int(torch.searchsorted(ordered, 0))
+                near = ordered[max(0, middle - FEW) : middle + FEW]
+                apart = torch.from_numpy(extremes(_on_host(near))).to(exact.device)
+                (cell,) = evaluate(rule, {"doubt": doubt, "confidence": confidence}.__getitem__, operations())
+                exact = exact.where(torch.isin(exact, apart), cell.long())
+            codes, totals = _by_code(exact, row_values(self.predictions, terms, rows))
+            zeros = np.zeros(len(codes))
+            parts.append(DoubtTable(codes, {term.name: Sums(totals[i], zeros) for i, term in enumerate(terms)}))
+        table: DoubtTable = reduce(operator.add, parts)
+        return table
+
+    def values(self, key: Key, terms: list[Term]) -> Table:
+        # formulas over the order of rows walk along every row, on the host
+        return NumpyEngine(self.predictions.rows(), exact=self.exact).values(key, terms)
+
+    def rows(self, key: Key, terms: list[Term]) -> Table:
+        return NumpyEngine(self.predictions.rows(), exact=self.exact).rows(key, terms)
 
 
-def _sliced(predictions: TensorPredictions, by: Any) -> list[tuple[Label, TensorPredictions]]:
-    """The rows of each value that has any that count, values rising."""
-    if isinstance(by, str):
-        if by not in ("predicted", "truth"):
-            raise InvalidPredictions(f"by is {by!r}; give a tensor of values, 'predicted' or 'truth'.")
-        if predictions._truth is None:
-            raise InvalidPredictions(f"by is {by!r}, but these predictions hold only whether each was correct.")
-        values = predictions.codes(by)
-    else:
-        check_together(by=by, correct=predictions.correct)
-        values = as_labels("by", by)
-    check_lengths(rows=len(predictions), by=values)
-    order = values.argsort(stable=True)
-    found, counts = values[order].unique_consecutive(return_counts=True)
-    ends = np.cumsum([0, *counts.tolist()]).tolist()
-    parts = []
-    for value, (start, stop) in zip(found.tolist(), pairwise(ends), strict=True):
-        part = predictions[order[start:stop]]
-        if part._weight is None or bool(part._weight.any()):
-            assert not isinstance(by, str) or predictions.labels is not None
-            parts.append((predictions.labels[value] if isinstance(by, str) else value, part))  # type: ignore[index]
-    return parts
+# -- sums in cells -----------------------------------------------------------------------------------------------------
 
 
-# -- sums over rows --------------------------------------------------------------------------------------------------
+def row_sums(predictions: TensorPredictions, groups: Groups, classes: int, *, on_host: bool) -> dict[Key, Any]:
+    """For each key the numbers of its cells, and their sums, a row a term: on the device or on the host.
 
-
-def row_sums(
-    predictions: TensorPredictions, by_key: Mapping[Everything | Bins, list[Term]], *, on_host: bool
-) -> dict[Everything | Bins, Any]:
-    """For each key its sums, a row a term and a column a code, on the device or on the host."""
+    All cells, on the host of those of classes the ones that occur.
+    """
     compiled = {}
     if kernels.has_kernels(predictions.correct.device):
-        compiled = {key: tuple(terms) for key, terms in by_key.items() if kernels.fits(key, terms)}
-    found: dict[Everything | Bins, Tensor] = {}
+        compiled = {key: tuple(terms) for key, terms in groups.items() if kernels.fits(key, terms)}
+    found: dict[Key, Any] = {}
     for request in kernels.split(list(compiled.items())) if compiled else ():
         found |= _fused(predictions, request, on_host=on_host)
-    for key, terms in by_key.items():
+    for key, terms in groups.items():
         if key not in found:
-            found[key] = _on_host(_added(predictions, key, terms)) if on_host else _added(predictions, key, terms)
+            found[key] = _added(predictions, key, terms, key.sizes(classes), on_host=on_host)
     return found
 
 
-def _fused(predictions: TensorPredictions, request: tuple[Any, ...], *, on_host: bool) -> dict[Everything | Bins, Any]:
+def _fused(predictions: TensorPredictions, request: tuple[Any, ...], *, on_host: bool) -> dict[Key, Any]:
     """All these keys in one pass over memory."""
     import torch
 
-    shape = Shape(predictions.stores_doubt, predictions.is_weighted)
     columns = predictions.columns()
     is_narrow = columns[1].dtype != torch.float64
-    written = kernels.plan(request, shape, predictions.doubt_of_one, is_narrow)
+    written = kernels.plan(request, _shape(predictions), predictions.doubt_of_one, is_narrow)
     total: Any = 0
     for start in range(0, len(predictions), kernels.MOST_ROWS):
         rows = slice(start, start + kernels.MOST_ROWS)
         total = total + kernels.run(written, [None if column is None else column[rows] for column in columns])
-
     total = _on_host(total) if on_host else total
-
-    def own(part: Part, terms: tuple[Term, ...]) -> Any:
+    found = {}
+    for part, (key, terms) in zip(written.parts, request, strict=True):
         here = total[part.offset : part.offset + part.size * part.width].reshape(part.size, part.width)
-        return here[:, [part.columns[term.name] for term in terms]].T
+        found[key] = np.arange(part.size), here[:, [part.columns[term.name] for term in terms]].T
+    return found
 
-    return {part.key: own(part, terms) for part, (_, terms) in zip(written.parts, request, strict=True)}
 
-
-def _added(predictions: TensorPredictions, key: Everything | Bins, terms: list[Term]) -> Tensor:
+def _added(
+    predictions: TensorPredictions, key: Key, terms: list[Term], sizes: list[int], *, on_host: bool
+) -> tuple[Any, Any]:
     """The same by torch's own operations."""
     import torch
 
-    size = key.size if isinstance(key, Bins) else 1
     total: Any = 0
+    count, parts = prod(sizes), []
     for rows in _blocks(predictions):
-        values = row_values(predictions, terms, rows)
-        if isinstance(key, Bins):
-            column = predictions.doubt_of(rows) if key.column == "doubt" else predictions.confidence_of(rows)
-            edges = torch.tensor(key.edges, dtype=torch.float64, device=column.device)
-            # an inner edge belongs to the bin below it when bins are closed on the right
-            total = total + gathered(torch.searchsorted(edges, column, right=key.closed == "left"), values, size)
-        else:
+        values = row_values(predictions, terms, rows, key=key)
+        if not sizes:
             total = total + torch.stack([value.sum() for value in values])[:, None]
-    return total
+            continue
+        digits, values = values[: len(sizes)], [*values[len(sizes) :], torch.ones_like(values[0])]
+        place = digits[0]
+        for digit, size in zip(digits[1:], sizes[1:], strict=True):
+            place = place * size + digit
+        if count > _DENSE:
+            parts.append(_by_code(place.long(), values[:-1]))
+        else:
+            total = total + gathered(place, values, count)
+    if parts:
+        cells, where = np.unique(np.concatenate([codes for codes, _ in parts]), return_inverse=True)
+        added = np.concatenate([totals for _, totals in parts], axis=1)
+        return cells, np.stack([np.bincount(where, own, len(cells)) for own in added])
+    if not on_host:
+        return np.arange(count), total[: len(terms)]
+    total = _on_host(total)
+    cells = np.flatnonzero(total[-1]) if key.classes else np.arange(count)
+    return cells, total[: len(terms), cells]
 
 
-def row_values(predictions: TensorPredictions, terms: Sequence[Term], rows: Any, **more: Tensor) -> list[Tensor]:
-    """What each of some rows adds to each term."""
+def _shape(predictions: TensorPredictions) -> Shape:
+    return Shape(predictions.stores_doubt, predictions.is_weighted)
+
+
+def row_values(
+    predictions: TensorPredictions, terms: Sequence[Term], rows: Any, *, key: Key = ALL_ROWS, **more: Tensor
+) -> list[Tensor]:
+    """The digits of the cell of each of some rows, and what the row adds to each term."""
     import torch
 
-    steps = program_of(tuple(terms), is_weighted=predictions.is_weighted)
+    # the doubt of a 1 that was rounded is not 1 - confidence
+    steps = program_of(tuple(terms), Shape(is_weighted=predictions.is_weighted), key)
     correct = predictions.correct[rows].double()
-    columns: dict[str, Callable[[], Tensor]] = {
-        "correct": lambda: correct,
-        "wrong": lambda: 1 - correct,
-        "confidence": lambda: predictions.confidence_of(rows),
-        "doubt": lambda: predictions.doubt_of(rows),
-        "weight": lambda: predictions.weight[rows],
-        **{name: (lambda values=values: values) for name, values in more.items()},  # type: ignore[misc]
-    }
-    operations: dict[str, Callable[..., Any]] = {
+
+    def column(name: str) -> Tensor:
+        if name in more:
+            return more[name]
+        if name in ("truth", "predicted"):
+            return predictions.codes(name, rows).double()
+        if name in ("confidence", "doubt"):
+            return getattr(predictions, f"{name}_of")(rows)
+        return correct if name == "correct" else predictions.weight[rows]
+
+    values = evaluate(steps, column, operations())
+    return [torch.full_like(correct, value) if isinstance(value, float) else value for value in values]
+
+
+@cache
+def operations() -> dict[str, Callable[..., Any]]:
+    """What terms are made of, on tensors."""
+    import torch
+
+    return {
         "add": operator.add,
         "subtract": operator.sub,
         "multiply": operator.mul,
         "divide": operator.truediv,
         "log": torch.log,
         "reciprocal": lambda x: (1 / x).masked_fill_(x == 0, 0.0),
-        "greater": lambda a, b: _flag(a > b),
-        "equal": lambda a, b: _flag(a == b),
+        "greater": lambda a, b: (a > b).double(),
+        "at_least": lambda a, b: (a >= b).double(),
+        "equal": lambda a, b: (a == b).double(),
+        "floor": torch.floor,
+        "lesser": torch.minimum,
+        "clip": torch.clip,
+        "octave_cell": lambda x: (x.view(torch.int64) >> CUT).double(),
     }
-    values = evaluate(steps, lambda name: columns[name](), operations)
-    return [torch.full_like(correct, value) if isinstance(value, float) else value for value in values]
-
-
-def _flag(holds: Any) -> Any:
-    return float(holds) if isinstance(holds, bool) else holds.double()
 
 
 def gathered(places: Tensor, values: Sequence[Tensor], size: int) -> Tensor:
@@ -220,31 +228,6 @@ def _added_up(ordered: Tensor, ends: Tensor) -> Tensor:
     return torch.segment_reduce(ordered, "sum", lengths=lengths, unsafe=True)
 
 
-# -- tables ----------------------------------------------------------------------------------------------------------
-
-
-def _pairs(predictions: TensorPredictions, terms: list[Term]) -> Table:
-    """Totals under each pair of classes that occurs."""
-    assert predictions.labels is not None
-    count = len(predictions.labels)
-    parts = []
-    for rows in _blocks(predictions):
-        code = predictions.codes("truth", rows) * count + predictions.codes("predicted", rows)
-        codes, totals = _by_code(code, row_values(predictions, terms, rows))
-        parts.append(_table((codes // count << HALF) | codes % count, totals, terms))
-    table: Table = reduce(operator.add, parts)
-    return table
-
-
-def pair_sums(predictions: TensorPredictions, terms: Sequence[Term], classes: int) -> Tensor:
-    """The sums of terms under each pair of classes, on the device: truths one after the other."""
-    total: Any = 0
-    for rows in _blocks(predictions):
-        code = predictions.codes("truth", rows) * classes + predictions.codes("predicted", rows)
-        total = total + gathered(code, row_values(predictions, terms, rows), classes * classes)
-    return total
-
-
 def _by_code(codes: Tensor, values: Sequence[Tensor]) -> tuple[Any, Any]:
     """The codes that occur, rising, and the sums under each, on the host."""
     import torch
@@ -256,47 +239,12 @@ def _by_code(codes: Tensor, values: Sequence[Tensor]) -> tuple[Any, Any]:
     return _on_host(found), _on_host(totals)
 
 
-def _table(codes: Any, totals: Any, terms: list[Term], kind: type[Table] = Table) -> Any:
-    zeros = np.zeros(len(codes))
-    return kind(codes, {term.name: Sums(totals[i], zeros) for i, term in enumerate(terms)})
-
-
-def _doubts(predictions: TensorPredictions, terms: list[Term]) -> DoubtTable:
-    parts = []
-    for rows in _blocks(predictions):
-        doubt, confidence = predictions.doubt_of(rows), predictions.confidence_of(rows)
-        exact = _exact_codes(doubt, confidence)
-        ordered = exact.unique()
-        if len(ordered) > FEW:
-            import torch
-
-            middle = int(torch.searchsorted(ordered, 0))
-            near = ordered[max(0, middle - FEW) : middle + FEW]
-            apart = torch.from_numpy(extremes(_on_host(near))).to(exact.device)
-            exact = exact.where(torch.isin(exact, apart), _cell_codes(doubt, confidence))
-        codes, totals = _by_code(exact, row_values(predictions, terms, rows))
-        parts.append(_table(codes, totals, terms, DoubtTable))
-    table: DoubtTable = reduce(operator.add, parts)
-    return table
-
-
 def _exact_codes(doubt: Tensor, confidence: Tensor) -> Tensor:
     """As in ``doubt_table``: a code for each distinct value."""
     import torch
 
     own, other = doubt.view(torch.int64) + int(EXACT), -1 - confidence.view(torch.int64)
     return own.where(doubt <= confidence, other)
-
-
-def _cell_codes(doubt: Tensor, confidence: Tensor) -> Tensor:
-    import torch
-
-    is_doubt = doubt <= confidence
-    lesser = doubt.where(is_doubt, confidence)
-    cell = lesser.view(torch.int64) >> CUT
-    for cut in CUTS:
-        cell = cell + (lesser >= cut)
-    return cell.where(is_doubt, LAST - cell)
 
 
 # -- scores ----------------------------------------------------------------------------------------------------------
@@ -327,14 +275,15 @@ class TensorScores:
         # of all cells those that hold rows
         classes, cells = np.nonzero(found[-1])
         codes = (classes.astype(np.int64) << HALF) | cells
-        table: Table = _table(codes, found[:-1, classes, cells], self.terms)
-        return replace(table, steps=score_steps(len(self.predictions.labels)))
+        totals, zeros = found[:-1, classes, cells], np.zeros(len(codes))
+        named = {term.name: Sums(totals[i], zeros) for i, term in enumerate(self.terms)}
+        return Table(codes, named, CLASS_SCORE.classes, score_steps(len(self.predictions.labels)))
 
     def values(self, label: int, rows: slice = slice(None), terms: Sequence[Term] | None = None) -> list[Tensor]:
         """What some rows add to each term, for one class."""
         positive = (self.predictions.codes("truth", rows) == label).double()
         chosen = self.terms if terms is None else terms
-        return row_values(self.predictions, chosen, rows, positive=positive, negative=1 - positive)
+        return row_values(self.predictions, chosen, rows, positive=positive)
 
 
 class SortedScores:
@@ -356,7 +305,7 @@ class SortedScores:
         if of_second is not None and p.follows_second and not p.is_weighted and self.label == 1:
             kernels.differences_of_second(of_second, self.order, p.correct, found)
         else:
-            source = kernels.difference(terms, Shape(p.stores_doubt, p.is_weighted), p.doubt_of_one)
+            source = kernels.difference(terms, _shape(p), p.doubt_of_one)
             found.fetch(
                 kernels.differences(source, p.codes("truth"), self.label, p.columns()),
                 self.order,
@@ -398,28 +347,24 @@ def _is_last(scores: Tensor) -> Tensor:
     return torch.cat([scores[1:] != scores[:-1], scores.new_ones(1, dtype=torch.bool)])
 
 
-def class_score_shape(classes: int) -> tuple[int, int]:
-    """How many classes and cells of log-odds a table of scores has."""
-    return classes, 2 * FARTHEST_LOG_ODDS * score_steps(classes)
-
-
 def class_score_sums(predictions: TensorPredictions, terms: Sequence[Term]) -> Tensor:
     """The sums of terms under each class and cell of its log-odds, on the device."""
     import torch
 
     assert predictions.labels is not None
-    classes, cells = class_score_shape(len(predictions.labels))
+    classes = len(predictions.labels)
+    cells, rule = score_cells(classes), program([CLASS_SCORE.cell(classes)])
     device = predictions.correct.device
     every = torch.arange(classes, device=device)
     total: Any = 0
     for rows in _blocks(predictions, classes):
         odds = torch.stack([predictions.score_log_odds(label, rows) for label in range(classes)], dim=1)
-        # shifted to be positive before it is cut, so that cutting is rounding down
-        place = (odds * score_steps(classes) + cells // 2).clamp_(0, cells - 1).int() + every.int() * cells
+        (place,) = evaluate(rule, {"log_odds": odds}.__getitem__, operations())
+        place = place.int() + every.int() * cells
         positive = (predictions.codes("truth", rows)[:, None] == every).double().view(-1)
         # every row once for each class
         index = torch.arange(rows.start, rows.start + len(odds), device=device).repeat_interleave(classes)
-        values = row_values(predictions, terms, index, positive=positive, negative=1 - positive)
+        values = row_values(predictions, terms, index, positive=positive)
         total = total + gathered(place.view(-1), values, classes * cells)
     return total.view(len(terms), classes, cells)
 

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import linecache
 import threading
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import count
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefoot.core.expression import Expression, SymbolicRow
-from surefoot.core.keys import Bins, Everything
-from surefoot.core.term import Term
-from surefoot.engines.numba import Part, Shape
+from surefoot.core.expression import Program
+from surefoot.core.keys import Bins, Key
+from surefoot.core.term import Shape, Term, program_of
+from surefoot.engines.numba import Part
+from surefoot.errors import UnsupportedKey
 from surefoot.predictions.tensors import has_kernels as has_kernels
 from surefoot.predictions.tensors import multiprocessors
 
@@ -39,7 +42,6 @@ import triton.language as tl
 
 '''
 _FLAGS = ("correct", "positive")
-_OPPOSITE = {"wrong": "correct", "negative": "positive"}
 
 
 class Gated(NamedTuple):
@@ -50,6 +52,10 @@ class Gated(NamedTuple):
 
     def when(self) -> str:
         return " & ".join(self.conditions)
+
+    @property
+    def is_flag(self) -> bool:
+        return len(self.conditions) == 1 and self.number == "1.0"
 
 
 class Plan(NamedTuple):
@@ -63,106 +69,104 @@ class Plan(NamedTuple):
 
 
 class _Body:
-    """The lines of a loop body in Triton's words, each value named once."""
+    """The lines of a loop body in Triton's words that evaluate a program, each value named once."""
 
-    def __init__(self, shape: Shape, doubt_of_one: float = 0.0, *, is_narrow: bool = False) -> None:
-        self.shape, self.doubt_of_one, self.is_narrow = shape, doubt_of_one, is_narrow
+    def __init__(self, steps: Program, shape: Shape, doubt_of_one: float = 0.0, *, is_narrow: bool = False) -> None:
+        self.shape, self.is_narrow = shape, is_narrow
         self.columns: dict[str, None] = {}
         #: Whether no number can be infinite.
         self.is_bounded = True
         self.lines: list[str] = []
-        self.names: dict[Any, Any] = {}
+        self._names: dict[str, str] = {}
+        values: list[Gated] = []
+        # a doubt that is not stored is a subtraction, of which a rounded 1 leaves what its type hides
+        doubt = ("subtract", (_step(steps, "constant", 1.0), _step(steps, "column", "confidence")))
+        for step in steps.steps:
+            value = self._write(*step, values)
+            if step == doubt and doubt_of_one and not shape.stores_doubt:
+                rounded = self.constant(doubt_of_one)
+                value = Gated((), self.name(f"tl.where({value.number} == 0.0, {rounded}, {value.number})"))
+            values.append(value)
+        self.results = [values[result] for result in steps.results]
 
-    def value(self, expression: Expression | float) -> Gated:
-        if not isinstance(expression, Expression):
-            return Gated((), self.constant(expression))
-        if id(expression) not in self.names:
-            self.names[id(expression)] = self._written(expression)
-        found: Gated = self.names[id(expression)]
-        return found
-
-    def plain(self, expression: Expression | float) -> str:
+    def plain(self, own: Gated) -> str:
         """The number itself, whether or not its conditions hold."""
-        own = self.value(expression)
-        return self._named(f"tl.where({own.when()}, {own.number}, 0.0)") if own.conditions else own.number
+        return self.name(f"tl.where({own.when()}, {own.number}, 0.0)") if own.conditions else own.number
 
-    def _written(self, expression: Expression) -> Gated:
-        operation, arguments = expression.operation, expression.arguments
+    def _write(self, operation: str, arguments: tuple[Any, ...], values: list[Gated]) -> Gated:
+        if operation == "constant":
+            return Gated((), self.constant(arguments[0]))
         if operation == "column":
             return self._column(arguments[0])
+        given = [values[argument] for argument in arguments]
         if operation == "multiply":
-            one, other = (self.value(argument) for argument in arguments)
+            one, other = given
             conditions = tuple(dict.fromkeys((*one.conditions, *other.conditions)))
             return Gated(conditions, self._multiplied(one.number, other.number))
-        parts = [self.plain(argument) for argument in arguments]
-        if operation in ("greater", "equal"):
-            if all(part in ("0.0", "1.0") for part in parts):
-                holds = parts[0] > parts[1] if operation == "greater" else parts[0] == parts[1]
-                return Gated((), "1.0" if holds else "0.0")
-            return Gated((self._named(f"{parts[0]} {'>' if operation == 'greater' else '=='} {parts[1]}"),), "1.0")
-        if operation == "add" and "0.0" in parts:
-            return Gated((), parts[1] if parts[0] == "0.0" else parts[0])
+        if operation == "subtract" and given[0] == Gated((), "1.0") and given[1].is_flag:
+            # 1 less a flag is the flag that it is not
+            return Gated((self.name(f"{given[1].conditions[0]} == 0"),), "1.0")
+        parts = [self.plain(value) for value in given]
+        if operation in ("greater", "at_least", "equal"):
+            sign = {"greater": ">", "at_least": ">=", "equal": "=="}[operation]
+            return Gated((self.name(f"{parts[0]} {sign} {parts[1]}"),), "1.0")
         if operation in ("log", "divide"):
             self.is_bounded = False
         if operation == "log":
-            return Gated((), self._named(f"tl.log({parts[0]})"))
+            return Gated((), self.name(f"tl.log({parts[0]})"))
         if operation == "reciprocal":
             return Gated((), self._reciprocal(parts[0]))
-        symbol = {"add": "+", "subtract": "-", "divide": "/"}[operation]
-        return Gated((), self._named(f"{parts[0]} {symbol} {parts[1]}"))
+        symbol = {"add": "+", "subtract": "-", "divide": "/"}.get(operation)
+        if symbol is None:
+            raise UnsupportedKey("Triton", operation)
+        return Gated((), self.name(f"{parts[0]} {symbol} {parts[1]}"))
 
     def _reciprocal(self, x: str) -> str:
         over = f"1.0 / {x}"
         if self.is_narrow and not self.shape.stores_doubt:
             # doubts of narrow numbers are within the range of float32: its quotient, and two steps of Newton's
-            over = self._named(f"(1.0 / {x}.to(tl.float32)).to(tl.float64)")
+            over = self.name(f"(1.0 / {x}.to(tl.float32)).to(tl.float64)")
             for _ in range(2):
-                over = self._named(f"{over} * (2.0 - {x} * {over})")
-        return self._named(f"tl.where({x} == 0.0, 0.0, {over})")
+                over = self.name(f"{over} * (2.0 - {x} * {over})")
+        return self.name(f"tl.where({x} == 0.0, 0.0, {over})")
 
     def _multiplied(self, one: str, other: str) -> str:
         if "1.0" in (one, other):
             return other if one == "1.0" else one
-        return "0.0" if "0.0" in (one, other) else self._named(f"{one} * {other}")
+        return self.name(f"{one} * {other}")
 
     def _column(self, column: str) -> Gated:
-        if column == "one" or (column == "weight" and not self.shape.is_weighted):
-            return Gated((), "1.0")
-        if column in _OPPOSITE:
-            (flag,) = self._column(_OPPOSITE[column]).conditions
-            return Gated((self._named(f"{flag} == 0"),), "1.0")
-        if column in _FLAGS:
-            self.columns[column] = None
-            return Gated((self._named(f"({column}_ != 0)"),), "1.0")
-        if column == "doubt" and not self.shape.stores_doubt:
-            doubt = self._named(f"1.0 - {self._column('confidence').number}")
-            if self.doubt_of_one:
-                doubt = self._named(f"tl.where({doubt} == 0.0, {self.constant(self.doubt_of_one)}, {doubt})")
-            return Gated((), doubt)
         self.columns[column] = None
-        return Gated((), self._named(f"{column}_.to(tl.float64)"))
+        if column in _FLAGS:
+            return Gated((self.name(f"({column}_ != 0)"),), "1.0")
+        return Gated((), self.name(f"{column}_.to(tl.float64)"))
 
     def constant(self, value: float) -> str:
         # a bare literal may be rounded to float32 first
-        return repr(value) if value in (0.0, 0.5, 1.0) else self._named(f"tl.full([1], {value!r}, tl.float64)")
+        return repr(value) if value in (0.0, 0.5, 1.0) else self.name(f"tl.full([1], {value!r}, tl.float64)")
 
-    def _named(self, text: str) -> str:
-        if text not in self.names:
-            self.names[text] = f"v{len(self.lines)}"
-            self.lines.append(f"{self.names[text]} = {text}")
-        name: str = self.names[text]
-        return name
+    def name(self, text: str) -> str:
+        """The name of a value; the line that makes it is written once."""
+        if text not in self._names:
+            self._names[text] = f"v{len(self.lines)}"
+            self.lines.append(f"{self._names[text]} = {text}")
+        return self._names[text]
 
-    def passes(self, key: Bins) -> list[str]:
-        """Whether a row has passed each inner edge of some bins."""
+    def passes(self, key: Bins, x: str) -> list[str]:
+        """Whether a row, whose column comes to x, has passed each inner edge of some bins."""
         sign = ">" if key.closed == "right" else ">="
         if key.column == "confidence" and self.is_narrow:
             # compared in float32, with the last such number before the edge, or the first after it
             self.columns["confidence"] = None
-            x = self._named("confidence_.to(tl.float32)")
-            return [self._named(f"{x} {sign} {_beside(edge, key.closed)!r}") for edge in key.edges]
-        x = self.plain(getattr(SymbolicRow(), key.column))
-        return [self._named(f"{x} {sign} {self.constant(edge)}") for edge in key.edges]
+            x = self.name("confidence_.to(tl.float32)")
+            return [self.name(f"{x} {sign} {_beside(edge, key.closed)!r}") for edge in key.edges]
+        return [self.name(f"{x} {sign} {self.constant(edge)}") for edge in key.edges]
+
+
+def _step(steps: Program, operation: str, argument: Any) -> int:
+    """The number of a step; -1 if it is none."""
+    step = (operation, (argument,))
+    return steps.steps.index(step) if step in steps.steps else -1
 
 
 def _beside(edge: float, closed: str) -> float:
@@ -172,12 +176,17 @@ def _beside(edge: float, closed: str) -> float:
     return float(near if float(near) >= edge else np.nextafter(near, np.float32(1)))
 
 
-def split(by_key: list[tuple[Everything | Bins, tuple[Term, ...]]]) -> list[tuple[Any, ...]]:
+def fits(key: Key, terms: Sequence[Term]) -> bool:
+    """Whether a kernel can hold all sums of a key: of few bins, or of none."""
+    return not key.classes and len(terms) * prod(key.sizes(0)) <= _MOST_SUMS
+
+
+def split(by_key: list[tuple[Key, tuple[Term, ...]]]) -> list[tuple[Any, ...]]:
     """The keys that a kernel can hold together, each of which fits into one."""
     requests: list[list[Any]] = [[]]
     held = 0
     for key, terms in by_key:
-        size = len(terms) * (key.size if isinstance(key, Bins) else 1)
+        size = len(terms) * prod(key.sizes(0))
         if requests[-1] and held + size > _MOST_SUMS:
             requests.append([])
             held = 0
@@ -186,34 +195,32 @@ def split(by_key: list[tuple[Everything | Bins, tuple[Term, ...]]]) -> list[tupl
     return [tuple(request) for request in requests]
 
 
-def fits(key: Everything | Bins, terms: list[Term]) -> bool:
-    """Whether a kernel can hold all sums of a key."""
-    return len(terms) * (key.size if isinstance(key, Bins) else 1) <= _MOST_SUMS
-
-
 @lru_cache(maxsize=256)
-def plan(
-    by_key: tuple[tuple[Everything | Bins, tuple[Term, ...]], ...],
-    shape: Shape,
-    doubt_of_one: float,
-    is_narrow: bool,
-) -> Plan:
+def plan(by_key: tuple[tuple[Key, tuple[Term, ...]], ...], shape: Shape, doubt_of_one: float, is_narrow: bool) -> Plan:
     """Write the kernel for these terms; narrow confidences are compared with edges in float32."""
-    body = _Body(shape, doubt_of_one, is_narrow=is_narrow)
+    # bins are told by comparison with each edge: what is compared is a term like others
+    columns = {
+        "confidence": Term("confidence", lambda row: row.confidence),
+        "doubt": Term("doubt", lambda row: row.doubt),
+    }
+    binned = tuple(columns[key.column] for key, _ in by_key if isinstance(key, Bins))
+    every = tuple(dict.fromkeys((*(term for _, terms in by_key for term in terms), *binned)))
+    body = _Body(program_of(every, shape), shape, doubt_of_one, is_narrow=is_narrow)
+    found = dict(zip(every, body.results, strict=True))
     parts: list[Part] = []
     sums: list[_Sum] = []
     constants: list[tuple[int, float]] = []
     offset = 0
     for key, terms in by_key:
-        values = {term.name: body.value(term.traced) for term in terms}
+        values = {term.name: found[term] for term in terms}
         distinct = list(dict.fromkeys(values.values()))
-        size = key.size if isinstance(key, Bins) else 1
+        size = prod(key.sizes(0))
         parts.append(Part(key, offset, size, len(distinct), {n: distinct.index(v) for n, v in values.items()}))
-        passes = body.passes(key) if isinstance(key, Bins) else []
+        passes = body.passes(key, body.plain(found[columns[key.column]])) if isinstance(key, Bins) else []
         for code in range(size):
             here = [*([passes[code - 1]] if code else []), *([f"({passes[code]} == 0)"] if code < size - 1 else [])]
             for value in distinct:
-                if not isinstance(key, Bins) and not value.conditions and not value.number.startswith("v"):
+                if not key.digits and not value.conditions and not value.number.startswith("v"):
                     constants.append((offset, float(value.number)))
                 else:
                     sums.append(_Sum(offset, Gated((*here, *value.conditions), value.number)))
@@ -291,8 +298,8 @@ RANKED = 2048
 @lru_cache(maxsize=64)
 def difference(terms: tuple[Term, Term], shape: Shape, doubt_of_one: float) -> str:
     """The source of a kernel that writes what each row adds to the first term, less what it adds to the second."""
-    body = _Body(shape, doubt_of_one)
-    one, other = (body.plain(term.traced) for term in terms)
+    body = _Body(program_of(terms, shape), shape, doubt_of_one)
+    one, other = (body.plain(value) for value in body.results)
     stored = [column for column in body.columns if column != "positive"]
     return f"""{_HEAD}
 @triton.jit
@@ -312,8 +319,9 @@ def difference_of_second(terms: tuple[Term, Term]) -> str | None:
 
     Nothing else is fetched from where it lay, and a byte a row stays in the cache. None for terms that need more.
     """
-    body = _Body(Shape(stores_doubt=True, is_weighted=False))
-    one, other = (body.plain(term.traced) for term in terms)
+    shape = Shape(stores_doubt=True, is_weighted=False)
+    body = _Body(program_of(terms, shape), shape)
+    one, other = (body.plain(value) for value in body.results)
     if not set(body.columns) <= {"positive", "confidence"}:
         return None
     return f"""{_HEAD}

@@ -11,7 +11,8 @@ from typing import Literal
 import numpy as np
 
 from surefoot._stats.binomial import limits
-from surefoot.core.tally import Floats, Tally
+from surefoot.core.table import Floats
+from surefoot.core.tally import Tally
 from surefoot.metrics.tallying import (
     BAND_DOUBT,
     BAND_WEIGHT,

@@ -32,12 +32,13 @@ class ArrayFile:
         except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
             why = printable(str(error).splitlines()[0])
             raise BadFile(
-                f"{printable(name)}: not a NumPy archive of plain arrays, or a damaged one ({why})"
+                f"not a NumPy archive of plain arrays, or a damaged one ({why})",
+                file=name,
             ) from error
         columns = {key: _column(array) for key, array in arrays.items() if array.ndim in (1, 2) and len(array)}
         lengths = {key: len(column) for key, column in columns.items() if column is not None}
         if not lengths:
-            raise BadFile(f"{printable(name)}: it holds no arrays of one or two dimensions; there is nothing to assess")
+            raise BadFile("it holds no arrays of one or two dimensions; there is nothing to assess", file=name)
         rows = max(lengths.values(), key=list(lengths.values()).count)
         self._table = pa.table({key: columns[key] for key, length in lengths.items() if length == rows})
         self.schema = self._table.schema

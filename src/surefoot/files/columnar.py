@@ -30,7 +30,7 @@ class ParquetFile:
             # read ahead by us, a batch at a time: Arrow would hold a whole file
             self._file = pq.ParquetFile(data, pre_buffer=False)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
-            raise BadFile(f"{printable(name)}: {_damage(error)}; nothing was read") from error
+            raise BadFile(f"{_damage(error)}; nothing was read", file=name) from error
         self.schema = self._file.schema_arrow
 
     def head(self) -> pa.Table:
@@ -53,7 +53,7 @@ class ParquetFile:
                 table = pa.Table.from_batches([batch])
                 yield Batch(table if names is None else table.select(names), done / max(1, total))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
-            raise BadFile(f"{printable(self.name)}: damaged after row {done:,} ({_brief(error)})") from error
+            raise BadFile(f"damaged after row {done:,} ({_brief(error)})", file=self.name) from error
 
 
 class ArrowFile:
@@ -69,7 +69,7 @@ class ArrowFile:
             with self._open() as reader:
                 self.schema = reader.schema
         except (pa.ArrowInvalid, OSError) as error:
-            raise BadFile(f"{printable(name)}: not an Arrow file, or a truncated one ({_brief(error)})") from error
+            raise BadFile(f"not an Arrow file, or a truncated one ({_brief(error)})", file=name) from error
 
     def _open(self) -> Any:
         import pyarrow as pa
@@ -102,7 +102,7 @@ class ArrowFile:
                         done += part.num_rows
                         yield Batch(part, number / (count or number + 1))
         except (pa.ArrowInvalid, OSError) as error:
-            raise BadFile(f"{printable(self.name)}: damaged after row {done:,} ({_brief(error)})") from error
+            raise BadFile(f"damaged after row {done:,} ({_brief(error)})", file=self.name) from error
 
 
 def _rows_of(schema: pa.Schema, columns: Sequence[str]) -> int:

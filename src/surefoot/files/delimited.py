@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from surefoot._io.printable import printable, printable_value
+from surefoot._io.printable import printable
 from surefoot.files.source import BadFile, Batch
 from surefoot.files.streams import Pieces, ahead
 
@@ -27,15 +27,16 @@ class DelimitedFile:
         self.name, self._pieces, self._delimiter = name, pieces, delimiter
         first = pieces.first()
         if first[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\x00" in first[:1000]:
-            raise BadFile(f"{printable(name)}: no text in UTF-8, by its first bytes in UTF-16; save it as UTF-8")
+            raise BadFile("no text in UTF-8, by its first bytes in UTF-16; save it as UTF-8", file=name)
         if not first.strip():
-            raise BadFile(f"{printable(name)}: empty; there is nothing to assess")
+            raise BadFile("empty; there is nothing to assess", file=name)
         line = first.partition(b"\n")[0].decode("utf-8", "replace").strip("\r\ufeff")
         other = next((d for d in _OTHERS if d != delimiter and line.count(d)), None)
         if delimiter not in line and other is not None:
             raise BadFile(
-                f"{printable(name)}, header: '{printable(line)}' has no {_OTHERS.get(delimiter, delimiter)[2:]}; "
-                f"its columns seem to be parted by {_OTHERS[other]}: say --delimiter '{_escaped(other)}'"
+                f"the header '{printable(line)}' has no {_OTHERS.get(delimiter, delimiter)[2:]}; its columns seem to "
+                f"be parted by {_OTHERS[other]}: say --delimiter '{_escaped(other)}'",
+                file=name,
             )
         self._head = self._parse(first, None, (), 0, header=True, quotes=b'"' in first)
         # what looks like a date is a label like any other
@@ -45,7 +46,7 @@ class DelimitedFile:
         self.schema = self._head.schema
         self._check_text()
         if not self._head.num_rows:
-            raise BadFile(f"{printable(name)}: a header and no rows; there is nothing to assess")
+            raise BadFile("a header and no rows; there is nothing to assess", file=name)
 
     def _check_text(self) -> None:
         """Bytes that are no text in UTF-8 make a column of bytes: name the first."""
@@ -55,10 +56,7 @@ class DelimitedFile:
             if kinds.is_binary(self.schema.field(name).type):
                 for row, value in enumerate(self._head.column(name).to_pylist()):
                     if value is not None and value.decode("utf-8", "replace").encode() != value:
-                        where = f"{printable(self.name)}, row {row + 1:,}"
-                        raise BadFile(
-                            f"{where}: {printable(name)} is {printable_value(value)}, which is no text in UTF-8"
-                        )
+                        raise BadFile("which is no text in UTF-8", column=name, row=row, value=value, file=self.name)
 
     def head(self) -> pa.Table:
         return self._head
@@ -105,16 +103,15 @@ class DelimitedFile:
         except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeDecodeError) as error:
             if bad:
                 row = bad[0]
-                where = "" if row.number is None else f", row {done + row.number - header:,}"
-                where = where or f", row {done + 1 + _line_of(bytes(piece), row.text) - header:,}"
+                number = 1 + _line_of(bytes(piece), row.text) if row.number is None else row.number
                 raise BadFile(
-                    f"{printable(self.name)}{where}: {row.actual_columns} columns instead of {row.expected_columns} "
-                    f"('{printable(row.text)}'); mend or drop the line"
+                    f"{row.actual_columns} columns instead of {row.expected_columns} ('{printable(row.text)}')",
+                    row=done + number - header - 1,
+                    hint="mend or drop the line",
+                    file=self.name,
                 ) from None
             self._name_the_cell(bytes(piece), types, done, header)
-            raise BadFile(
-                f"{printable(self.name)}, after row {done:,}: {printable(str(error).splitlines()[0])}"
-            ) from error
+            raise BadFile(f"after row {done:,}, {printable(str(error).splitlines()[0])}", file=self.name) from error
 
     def _name_the_cell(self, piece: bytes, types: Any, done: int, header: bool) -> None:
         """Something could not be read as its type: read the piece as text, and find the first cell that is not."""
@@ -130,8 +127,8 @@ class DelimitedFile:
                 csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), include_columns=list(types)),
             )
         except pa.ArrowInvalid as error:
-            where = f"{printable(self.name)}, after row {done:,}"
-            raise BadFile(f"{where}: {printable(str(error).splitlines()[0])}; is it text in UTF-8?") from error
+            why = f"after row {done:,}, {printable(str(error).splitlines()[0])}"
+            raise BadFile(why, hint="is it text in UTF-8?", file=self.name) from error
         found = []
         for name, kind in types.items():
             values = texts.column(name).to_pylist()
@@ -140,10 +137,7 @@ class DelimitedFile:
                 found.append((row, name, values[row], kind))
         if found:
             row, name, value, kind = min(found)[:4]
-            raise BadFile(
-                f"{printable(self.name)}, row {done + row + 1:,}: {printable(name)} is "
-                f"{printable_value(value)}, {_not_a(kind)}"
-            )
+            raise BadFile(_not_a(kind), column=name, row=done + row, value=value, file=self.name)
 
 
 def _block(size: int) -> int:

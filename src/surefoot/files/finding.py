@@ -97,7 +97,7 @@ class _Finder:
         self.columns = list(head.column_names)
         twice = next((c for i, c in enumerate(self.columns) if c in self.columns[:i]), None)
         if twice is not None:
-            raise BadFile(f"{printable(name)}: two columns are called '{printable(twice)}'; rename one")
+            raise BadFile(f"two columns are called '{printable(twice)}'; rename one", file=name)
         self.taken: dict[str, Any] = {}
         for role, column in given.items():
             self.taken[role] = self._told(role, column)
@@ -114,7 +114,8 @@ class _Finder:
                 return tuple(family)
             column = column if missing is None else missing
         raise Ambiguous(
-            f"{printable(self.name)}: there is no column '{printable(str(column))}' for {role}; {self._there()}"
+            f"there is no column '{printable(str(column))}' for {role}; {self._there()}",
+            file=self.name,
         )
 
     def _with_prefix(self, prefix: str) -> list[str]:
@@ -184,8 +185,9 @@ class _Finder:
         as_stated = all(p >= 0.5 for p in values) or len(labels) > 2
         if as_second == as_stated and len(labels) == 2:
             raise Ambiguous(
-                f"{printable(self.name)}: '{printable(column)}' could be the confidence in '{printable(predicted)}' or "
-                "the probability of the second label; say --confidence or --probabilities"
+                f"'{printable(column)}' could be the confidence in '{printable(predicted)}' or "
+                "the probability of the second label; say --confidence or --probabilities",
+                file=self.name,
             )
         self.taken["probabilities" if as_second else "confidence"] = column
 
@@ -196,8 +198,9 @@ class _Finder:
             self._by_name("doubt", self._is_number)
         if "confidence" not in self.taken and "doubt" not in self.taken:
             raise Ambiguous(
-                f"{printable(self.name)}: no column is called like a confidence; name one with --confidence, "
-                f"--probabilities or --logits; {self._there()}"
+                f"no column is called like a confidence; name one with --confidence, "
+                f"--probabilities or --logits; {self._there()}",
+                file=self.name,
             )
         if "correct" in named:
             return
@@ -209,8 +212,8 @@ class _Finder:
                 missing = "truth" if "predicted" in self.taken else "predicted"
                 other = "" if {"truth", "predicted"} & named else ", or --correct"
                 raise Ambiguous(
-                    f"{printable(self.name)}: no column is called like what was {missing}; name it with "
-                    f"--{missing}{other}; {self._there()}"
+                    f"no column is called like what was {missing}; name it with --{missing}{other}; {self._there()}",
+                    file=self.name,
                 )
             self.taken.pop("truth", None)
             self.taken.pop("predicted", None)
@@ -223,8 +226,8 @@ class _Finder:
         if needed and "truth" not in self.taken:
             other = ", or --correct and --confidence" if self._named("correct") else ""
             raise Ambiguous(
-                f"{printable(self.name)}: no column is called like the truth; name it with --truth{other}; "
-                f"{self._there()}"
+                f"no column is called like the truth; name it with --truth{other}; {self._there()}",
+                file=self.name,
             )
 
     def _truth_by_elimination(self) -> None:
@@ -260,7 +263,7 @@ class _Finder:
 
     def _which(self, role: str, columns: Sequence[str]) -> Ambiguous:
         listed = " or ".join(f"'{printable(c)}'" for c in columns[:4])
-        return Ambiguous(f"{printable(self.name)}: {role} could be {listed}; say which with --{role}")
+        return Ambiguous(f"{role} could be {listed}; say which with --{role}", file=self.name)
 
     # -- what columns hold -------------------------------------------------------------------------------------------
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from surefoot._io.printable import printable, printable_value
 from surefoot.files.finding import Columns
 from surefoot.files.json_lines import objects
 from surefoot.files.source import BadFile, Batch
@@ -61,7 +60,7 @@ class SampleLog:
             self._filter = sample.get("filter") if self._filter is None else self._filter
             if sample.get("filter") != self._filter:
                 continue
-            where = f"{printable(self.name)}, row {done + i + 1:,}"
+            where: dict[str, Any] = {"file": self.name, "row": done + i}
             logs = _log_likelihoods(where, sample)
             chosen = max(range(len(logs)), key=lambda k: logs[k])
             others = math.fsum(math.exp(x - logs[chosen]) for k, x in enumerate(logs) if k != chosen)
@@ -73,7 +72,7 @@ class SampleLog:
         return pa.table(found)
 
 
-def _log_likelihoods(where: str, sample: dict[str, Any]) -> list[float]:
+def _log_likelihoods(where: dict[str, Any], sample: dict[str, Any]) -> list[float]:
     answers = sample.get("filtered_resps")
     try:
         logs = [float(answer[0]) for answer in answers]  # type: ignore[union-attr]
@@ -81,15 +80,18 @@ def _log_likelihoods(where: str, sample: dict[str, Any]) -> list[float]:
             raise ValueError
     except (TypeError, ValueError, IndexError, KeyError):
         raise BadFile(
-            f"{where}: filtered_resps is {printable_value(answers)}, not the log-likelihoods of choices; of generated "
-            "answers the log does not say how sure the model was: give JSON lines with a confidence"
+            "not the log-likelihoods of choices; of generated answers the log does not say how sure the model was",
+            column="filtered_resps",
+            value=answers,
+            hint="give JSON lines with a confidence",
+            **where,
         ) from None
     if not all(math.isfinite(x) for x in logs):
-        raise BadFile(f"{where}: a log-likelihood is {printable_value(logs)}; all must be finite")
+        raise BadFile("all must be finite", column="a log-likelihood", value=logs, **where)
     return logs
 
 
-def _is_right(where: str, sample: dict[str, Any], chosen: int) -> bool:
+def _is_right(where: dict[str, Any], sample: dict[str, Any], chosen: int) -> bool:
     """By the accuracy the harness wrote down; else by the index, the text or the letter of the right choice."""
     target, document, accuracy = sample.get("target"), sample.get("doc"), sample.get("acc")
     if accuracy in (0, 1):
@@ -106,6 +108,5 @@ def _is_right(where: str, sample: dict[str, Any], chosen: int) -> bool:
             return int(target) == chosen
         if len(target.strip()) == 1 and target.strip() in _LETTERS:
             return _LETTERS.index(target.strip()) == chosen
-    raise BadFile(
-        f"{where}: target is {printable_value(sample.get('target'))}, which is none of the choices, and acc is absent"
-    )
+    why = "which is none of the choices, and acc is absent"
+    raise BadFile(why, column="target", value=sample.get("target"), **where)

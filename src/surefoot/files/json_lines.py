@@ -25,7 +25,7 @@ class JsonLinesFile:
         self.name, self._pieces = name, pieces
         rows = objects(name, pieces.first(), 0, _HEAD)
         if not rows:
-            raise BadFile(f"{printable(name)}: empty; there is nothing to assess")
+            raise BadFile("empty; there is nothing to assess", file=name)
         self._head = _table(rows, list(dict.fromkeys(key for row in rows for key in row)))
         self.schema = self._head.schema
 
@@ -78,8 +78,12 @@ class JsonLinesFile:
             except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError):
                 row = next(i for i, value in enumerate(values) if not _fits(value, kind))
                 raise BadFile(
-                    f"{printable(self.name)}, row {done + row + 1:,}: {printable(name)} is "
-                    f"{printable_value(values[row])}, of another kind than in the first rows; a column holds one kind"
+                    "of another kind than in the first rows",
+                    column=name,
+                    row=done + row,
+                    value=values[row],
+                    hint="a column holds one kind",
+                    file=self.name,
                 ) from None
         return pa.table(arrays, names=list(columns))
 
@@ -88,15 +92,16 @@ class JsonLinesFile:
             return value
         if value is None or value == "":
             raise BadFile(
-                f"{printable(self.name)}, row {row + 1:,}: {printable(name)} is missing; how sure the model was is not "
-                "known there: fill or drop the row"
+                "is missing; how sure the model was is not known there",
+                column=name,
+                row=row,
+                hint="fill or drop the row",
+                file=self.name,
             )
         try:
             return spoken(value)
         except ValueError as error:
-            raise BadFile(
-                f"{printable(self.name)}, row {row + 1:,}: {printable(name)} is {printable_value(value)}, {error}"
-            ) from None
+            raise BadFile(str(error), column=name, row=row, value=value, file=self.name) from None
 
 
 def spoken(value: Any) -> float:
@@ -136,11 +141,11 @@ def objects(name: str, piece: bytes, done: int, most: int | None = None) -> list
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
             # the first piece may end within a line
-            where = f"{printable(name)}, row {done + len(rows) + 1:,}"
-            raise BadFile(f"{where}: not a JSON object ({printable(str(error))}); is the file cut off?") from None
+            why = f"not a JSON object ({printable(str(error))})"
+            raise BadFile(why, row=done + len(rows), hint="is the file cut off?", file=name) from None
         if not isinstance(row, dict):
-            where = f"{printable(name)}, row {done + len(rows) + 1:,}"
-            raise BadFile(f"{where}: {printable_value(row)} is no JSON object; one object a line is meant")
+            why = f"{printable_value(row)} is no JSON object"
+            raise BadFile(why, row=done + len(rows), hint="one object a line is meant", file=name)
         rows.append(row)
     return rows
 

@@ -55,7 +55,7 @@ def open_data(path: str, delimiter: str | None = None) -> list[Source] | Tally:
     opened = [_at(each, delimiter) for each in paths]
     tallies = [each for each in opened if isinstance(each, Tally)]
     if tallies and len(tallies) < len(opened):
-        raise BadFile(f"{printable(path)}: saved tallies beside other files; give one kind")
+        raise BadFile("saved tallies beside other files; give one kind", file=path)
     if tallies:
         total = tallies[0]
         for each in tallies[1:]:
@@ -91,10 +91,11 @@ def _paths(path: str) -> list[Path]:
         found = logs or found
         kinds = sorted({str(_format(p)) for p in found})
         if not found:
-            raise BadFile(f"{printable(path)}: a folder without files of rows ({_KNOWN})")
+            raise BadFile(f"a folder without files of rows ({_KNOWN})", file=path)
         if len(kinds) > 1:
             raise BadFile(
-                f"{printable(path)}: a folder with files of several kinds ({', '.join(kinds)}); name them by a glob"
+                f"a folder with files of several kinds ({', '.join(kinds)}); name them by a glob",
+                file=path,
             )
         return found
     if place.exists():
@@ -102,9 +103,9 @@ def _paths(path: str) -> list[Path]:
     if glob.has_magic(path):
         found = sorted(Path(p) for p in glob.glob(path, recursive=True) if Path(p).is_file())
         if not found:
-            raise BadFile(f"{printable(path)}: no file matches")
+            raise BadFile("no file matches", file=path)
         return found
-    raise BadFile(f"{printable(path)}: no such file")
+    raise BadFile("no such file", file=path)
 
 
 def _is_hidden(path: Path, folder: Path) -> bool:
@@ -124,7 +125,7 @@ def _at(path: Path, delimiter: str | None) -> list[Source] | Tally:
             pass
         size = path.stat().st_size
     except OSError as error:
-        raise BadFile(f"{printable(str(path))}: cannot be opened ({error.strerror})") from error
+        raise BadFile(f"cannot be opened ({error.strerror})", file=str(path)) from error
     return _opened(str(path), lambda: path.open("rb"), size, _format(path), delimiter, path)
 
 
@@ -138,7 +139,7 @@ def _opened(
 ) -> list[Source] | Tally:
     """By its suffix, or where there is none by its first bytes."""
     if not size:
-        raise BadFile(f"{printable(name)}: empty; there is nothing to assess")
+        raise BadFile("empty; there is nothing to assess", file=name)
     with open_it() as raw:
         start = raw.peek(8)[:8]
         is_packed = start.startswith((GZIP, ZSTD))
@@ -196,7 +197,7 @@ def _tally(name: str, path: Path | None, open_it: Callable[[], Any], is_packed: 
             kept.flush()
             return Tally.load(kept.name)
     except (InvalidTally, OSError) as error:
-        raise BadFile(printable(error, 300)) from error
+        raise BadFile(printable(error, 300).rstrip(".")) from error
 
 
 def _whole(name: str, open_it: Callable[[], Any]) -> bytes:
@@ -204,4 +205,4 @@ def _whole(name: str, open_it: Callable[[], Any]) -> bytes:
         with open_it() as raw:
             return decompressed(name, raw).read()
     except (OSError, EOFError) as error:
-        raise BadFile(f"{printable(name)}: truncated or damaged compressed file ({printable(str(error))})") from error
+        raise BadFile(f"truncated or damaged compressed file ({printable(str(error))})", file=name) from error

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from surefoot._io.printable import printable, printable_value
+from surefoot._io.printable import printable
 from surefoot.assessment.inputs import repeated_identifier
 from surefoot.core.tally import Tally
 from surefoot.errors import AmbiguousLabels, InvalidPredictions, InvalidTally
@@ -19,15 +19,16 @@ from surefoot.files.finding import Ambiguous, Columns, find_columns
 from surefoot.files.rounding import decimals_of
 from surefoot.files.source import BadFile, Batch, Source
 from surefoot.files.streams import ahead
-from surefoot.metrics.tallying import assessable, tally
-from surefoot.predictions import Predictions
+from surefoot.metrics import ALL
+from surefoot.metrics.tallying import tally, terms_for
+from surefoot.predictions import ArrayPredictions, Predictions
 from surefoot.predictions.columns import as_array
 from surefoot.predictions.labels import (
     as_labels,
-    default_labels,
     distinct,
     kind_of,
     labels_in_names,
+    labels_of_count,
     labels_of_second,
 )
 
@@ -48,7 +49,7 @@ class Reading:
     """What a file holds: predictions, or the tally of more rows than memory should hold."""
 
     name: str
-    held: Predictions | Tally
+    held: ArrayPredictions | Tally
     columns: Columns | None
     #: The value each row is sliced by, where rows are held.
     by: Any = None
@@ -106,7 +107,8 @@ class Reader:
             if parts not in first.schema.names:
                 listed = ", ".join(f"'{printable(c)}'" for c in first.schema.names[:8])
                 raise BadFile(
-                    f"{printable(first.name)}: there is no column '{printable(parts)}' to {what}; there is {listed}"
+                    f"there is no column '{printable(parts)}' to {what}; there is {listed}",
+                    file=first.name,
                 )
             self.names = list(dict.fromkeys([*self.names, parts]))
         self.looks_grouped = "" if group is not None else repeated_identifier(first.head(), {*self.names})
@@ -116,8 +118,8 @@ class Reader:
         self._check_types()
         if positive is not None and not self._is_second():
             raise Ambiguous(
-                f"{printable(self.name)}: --positive says whose probability a single column holds; no such column is "
-                "used here"
+                "--positive says whose probability a single column holds; no such column is used here",
+                file=self.name,
             )
         self._finest: int | None = 0
 
@@ -152,7 +154,7 @@ class Reader:
         import pyarrow as pa
 
         if not sum(table.num_rows for table in tables):
-            raise BadFile(f"{printable(self.name)}: no rows; there is nothing to assess")
+            raise BadFile("no rows; there is nothing to assess", file=self.name)
         table = pa.concat_tables(tables, promote_options="permissive") if len(tables) > 1 else tables[0]
         predictions = self.predictions(table, 0, self.labels)
         if self.is_text and predictions.certain and self.floor is None:
@@ -185,18 +187,24 @@ class Reader:
                     rows = rows.rounded_at(decimals) if decimals else rows
             start, done = done, done + len(rows)
             by = self.by_values(batch.table, rows, start)
-            part = tally(rows, by=by) if metrics is None else assessable(rows, metrics, by)
+            part = tally(rows, by=by) if metrics is None else self._first_page(rows, metrics, by)
             part = part if self.by is None else _renamed(part, self.by)
             try:
                 total = part if total is None else total + part
             except InvalidTally as error:
-                raise BadFile(f"{self._where(done - 1)}: {error}") from error
+                raise BadFile(str(error).rstrip("."), **self._where(done - 1)) from error
             if total.slices is not None and len(total.slices) > _MOST_SLICES:
                 raise BadFile(
-                    f"{printable(self.name)}: more than {_MOST_SLICES:,} slices by '{printable(str(self.by))}'"
+                    f"more than {_MOST_SLICES:,} slices by '{printable(str(self.by))}'",
+                    file=self.name,
                 )
             self.progress(batch.share, done)
         return total
+
+    def _first_page(self, rows: ArrayPredictions, metrics: Sequence[str], by: Any) -> Tally:
+        """The tally that an assessment of some metrics takes, and no more: of those that these rows can give."""
+        held = [ALL[name] for name in metrics if ALL[name].additive and not ALL[name].missing(rows)]
+        return rows.tally(terms_for(held, diagram=False), by=by)
 
     def batches(self) -> Iterator[Batch]:
         """The batches of all files, the next one read while this one is used."""
@@ -206,7 +214,8 @@ class Reader:
             missing = next((name for name in self.names if name not in source.schema.names), None)
             if missing is not None:
                 raise BadFile(
-                    f"{printable(source.name)}: it has no column '{printable(missing)}', which the first file has"
+                    f"it has no column '{printable(missing)}', which the first file has",
+                    file=source.name,
                 )
             for batch in ahead(source.batches(self.names, self.columns.numbers())):
                 done += batch.table.num_rows
@@ -214,31 +223,35 @@ class Reader:
 
     # -- rows --------------------------------------------------------------------------------------------------------
 
-    def predictions(self, table: pa.Table, start: int, labels: Any) -> Predictions:
+    def predictions(self, table: pa.Table, start: int, labels: Any) -> ArrayPredictions:
+        """The rows of a table, checked; ``start`` is the number of its first row among all."""
+        try:
+            return self._predictions(table, labels, start).rows()
+        except BadFile:
+            raise
+        except AmbiguousLabels as error:
+            raise Ambiguous(str(error).rstrip("."), file=self.name) from error
+        except InvalidPredictions as error:
+            raise self._locate(error, start) from error
+
+    def _predictions(self, table: pa.Table, labels: Any, start: int) -> Predictions:
         roles = self.columns
         held = {role: table.column(name) for role, name in vars(roles).items() if isinstance(name, str)}
         common: dict[str, Any] = {"sample_weight": held.get("weight"), "floor": self.floor}
         literal: dict[str, Any] = {"float32": self.float32}
-        try:
-            if roles.probabilities is not None or roles.logits is not None:
-                role = "probabilities" if roles.logits is None else "logits"
-                scores, labels = self._scores(table, role, held["truth"], labels)
-                common |= {"labels": labels, "y_pred": held.get("predicted"), "pos_label": self._pos_label()}
-                if roles.logits is not None:
-                    return Predictions.from_logits(held["truth"], scores, **common)
-                return Predictions.from_probabilities(held["truth"], scores, **common, **literal)
-            claim: dict[str, Any] = {"confidence": held.get("confidence"), "doubt": held.get("doubt")}
-            if roles.correct is not None:
-                return Predictions.from_correct(held["correct"], **claim, **common, **literal)
-            if self.is_text:
-                self._check_kinds(held["truth"], held["predicted"], start)
-            return Predictions.from_labels(held["truth"], held["predicted"], **claim, **common, **literal)
-        except BadFile:
-            raise
-        except AmbiguousLabels as error:
-            raise Ambiguous(f"{printable(self.name)}: {error}") from error
-        except InvalidPredictions as error:
-            raise self._located(str(error), start) from error
+        if roles.probabilities is not None or roles.logits is not None:
+            role = "probabilities" if roles.logits is None else "logits"
+            scores, labels = self._scores(table, role, held["truth"], labels)
+            common |= {"labels": labels, "y_pred": held.get("predicted"), "pos_label": self._pos_label()}
+            if roles.logits is not None:
+                return Predictions.from_logits(held["truth"], scores, **common)
+            return Predictions.from_probabilities(held["truth"], scores, **common, **literal)
+        claim: dict[str, Any] = {"confidence": held.get("confidence"), "doubt": held.get("doubt")}
+        if roles.correct is not None:
+            return Predictions.from_correct(held["correct"], **claim, **common, **literal)
+        if self.is_text:
+            self._check_kinds(held["truth"], held["predicted"], start)
+        return Predictions.from_labels(held["truth"], held["predicted"], **claim, **common, **literal)
 
     def _pos_label(self) -> Any:
         """The positive label, read like those of the column of truth."""
@@ -264,10 +277,12 @@ class Reader:
                 odd = (i for i, v in enumerate(values) if v is not None and not v.strip().lstrip("-").isdigit())
                 row = next(odd, None)
                 if row is not None:
-                    names = printable(getattr(self.columns, role)), printable_value(values[row])
                     raise BadFile(
-                        f"{self._where(start + row)}: {names[0]} is {names[1]}, but the other labels are whole "
-                        "numbers; labels are of one kind"
+                        "but the other labels are whole numbers",
+                        column=getattr(self.columns, role),
+                        value=values[row],
+                        hint="labels are of one kind",
+                        **self._where(start + row),
                     )
 
     def _scores(self, table: pa.Table, role: str, truth: Any, labels: Any) -> tuple[Any, Any]:
@@ -278,35 +293,37 @@ class Reader:
         columns = [as_array(name, table.column(name)) for name in names]
         whole = next((i for i, column in enumerate(columns) if column.dtype.kind != "f"), None)
         if whole is not None and role == "probabilities":
-            raise InvalidPredictions(f"column {names[whole]!r} holds {columns[whole].dtype}, not numbers from 0 to 1.")
+            raise InvalidPredictions(
+                f"holds {columns[whole].dtype}, not numbers from 0 to 1", argument=role, column=names[whole]
+            )
         if labels is None:
-            labels = labels_in_names(as_labels("y_true", truth), list(names))
+            values = as_labels("y_true", truth)
+            labels = labels_in_names(distinct(values), kind_of(values), list(names))
         table_of = np.stack(columns, axis=1)
         return (_summed_to_one(table_of) if self.is_text and role == "probabilities" else table_of), labels
 
-    def _located(self, message: str, start: int) -> BadFile:
-        """An error of a door, told as one of the file: with its name, its row counted from 1, in one line."""
-        said = " ".join(message.split()).rstrip(".")
-        match = re.match(r"(?:column '(?P<column>.*?)'|(?P<argument>\w+))\[(?P<row>\d+)(?:, *\d+)?\]", said)
-        if match is None:
-            return BadFile(f"{printable(self.name)}: {said}")
-        column = match["column"] or self._column_of(match["argument"])
-        return BadFile(f"{self._where(start + int(match['row']))}: {printable(column)}{said[match.end() :]}")
+    def _locate(self, error: InvalidPredictions, start: int) -> BadFile:
+        """An error of a constructor as one of the file: with its name, its column, and the row in it."""
+        if error.row is None:
+            return BadFile(str(error.at(column=None)).rstrip("."), file=self.name)
+        row = error.row if isinstance(error.row, int) else error.row[0]
+        facts = {**vars(error), "column": error.column or self._column_of(error.argument), **self._where(start + row)}
+        return BadFile(facts.pop("reason"), **facts)
 
     def _column_of(self, argument: str) -> str:
         role = {"y_true": "truth", "y_pred": "predicted", "sample_weight": "weight"}.get(argument, argument)
         column = getattr(self.columns, role, None)
         return column if isinstance(column, str) else role
 
-    def _where(self, row: int) -> str:
-        """The file and the row in it, counted from 1."""
+    def _where(self, row: int) -> dict[str, Any]:
+        """The file, and the row in it."""
         at = max(0, bisect_right(self.starts, row) - 1)
-        return f"{printable(self.sources[at].name)}, row {row - self.starts[at] + 1:,}"
+        return {"file": self.sources[at].name, "row": row - self.starts[at]}
 
     def by_values(self, table: pa.Table, predictions: Predictions, start: int = 0) -> Any:
         if self.by is None or self.by in ("predicted", "truth"):
             if self.by is not None and getattr(predictions, self.by) is None:
-                raise BadFile(f"{printable(self.name)}: it holds no labels to slice by, only whether rows are correct")
+                raise BadFile("it holds no labels to slice by, only whether rows are correct", file=self.name)
             return self.by
         return self._values(table, self.by, "sliced by it", start)
 
@@ -320,14 +337,15 @@ class Reader:
         if column.null_count:
             row = next(i for i, value in enumerate(column.to_pylist()) if value is None)
             raise BadFile(
-                f"{self._where(start + row)}: {printable(name)} is empty, and rows are {how}; fill or drop it"
+                f"is empty, and rows are {how}", column=name, hint="fill or drop it", **self._where(start + row)
             )
         try:
             values = np.asarray(column)
             return np.array([str(v) for v in values]) if values.dtype.kind not in "biuU" else values
         except (ValueError, TypeError) as error:
             raise BadFile(
-                f"{printable(self.name)}: '{printable(name)}' holds no values that rows are {how} ({error})"
+                f"'{printable(name)}' holds no values that rows are {how} ({error})",
+                file=self.name,
             ) from error
 
     # -- what all rows must agree on ---------------------------------------------------------------------------------
@@ -341,7 +359,7 @@ class Reader:
                     wanted, own = (_plain_type(schema.field(name).type) for schema in (first, source.schema))
                     if own != wanted:
                         said = f"{printable(name)} is of type {own}, in the first file {wanted}"
-                        raise BadFile(f"{printable(source.name)}: {said}; convert one")
+                        raise BadFile(f"{said}; convert one", file=source.name)
 
     def _weighs_nothing(self, table: pa.Table) -> bool:
         """Whether no row of a batch counts: then it adds nothing, as its rows would to others."""
@@ -364,8 +382,8 @@ class Reader:
         names = self._families()
         if self._is_second():
             return labels_of_second(distinct(truth), kind_of(truth), self._pos_label())
-        from_names = labels_in_names(truth, list(names)) if names else None
-        return from_names or default_labels(truth, self._classes())
+        from_names = labels_in_names(distinct(truth), kind_of(truth), list(names)) if names else None
+        return from_names or labels_of_count(distinct(truth), kind_of(truth), self._classes())
 
     def labels_beforehand(self) -> Any:
         """The labels of a stream, of which only the first row is known."""
@@ -378,17 +396,20 @@ class Reader:
         if kinds.is_integer(truth):
             first = as_labels("y_true", self.sources[0].head().column(str(self.columns.truth)))
             if 0 <= first[0] < self._classes():
-                return (names and labels_in_names(first, list(names))) or tuple(range(self._classes()))
+                return (names and labels_in_names(distinct(first), kind_of(first), list(names))) or tuple(
+                    range(self._classes())
+                )
         elif kinds.is_boolean(truth) and self._classes() == 2:
             return (False, True)
         elif names and kinds.is_string(truth):
             first = as_labels("y_true", self.sources[0].head().column(str(self.columns.truth)))
-            labels = labels_in_names(first, list(names))
+            labels = labels_in_names(distinct(first), kind_of(first), list(names))
             if labels is not None:
                 return labels
         raise Ambiguous(
-            f"{printable(self.name)}: the first row does not tell what the labels of a stream are; give columns of "
-            "probabilities named after them, labels 0, 1, ..., or --predicted and --confidence"
+            "the first row does not tell what the labels of a stream are; give columns of "
+            "probabilities named after them, labels 0, 1, ..., or --predicted and --confidence",
+            file=self.name,
         )
 
     def _families(self) -> tuple[str, ...]:

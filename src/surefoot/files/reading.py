@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from surefoot._io.printable import printable
 from surefoot.core.tally import Tally
 from surefoot.files.finding import Columns
 from surefoot.files.opening import open_data, open_live
@@ -34,9 +33,11 @@ def load(path: str | os.PathLike[str], **columns: Any) -> Predictions:
         raise TypeError(f"load got an unexpected argument {unknown!r}; it takes those of Predictions.from_frame.")
     sources = open_data(os.fspath(path), delimiter)
     if isinstance(sources, Tally):
-        raise BadFile(f"{printable(os.fspath(path))}: a saved tally holds no rows; load it with surefoot.Tally.load")
+        raise BadFile("a saved tally holds no rows; load it with surefoot.Tally.load", file=os.fspath(path))
     reader = Reader(os.fspath(path), sources, columns, None, labels, floor, None, positive=positive, float32=float32)
-    return reader.whole().held  # type: ignore[return-value]
+    held = reader.whole().held
+    assert isinstance(held, Predictions)
+    return held
 
 
 def read(
@@ -63,7 +64,7 @@ def read(
             or positive is not None
             or any(value is not None for value in columns.values())
         ):
-            raise BadFile(f"{printable(path)}: a saved tally has no columns to choose from; give it alone")
+            raise BadFile("a saved tally has no columns to choose from; give it alone", file=path)
         return Reading(path, sources, None)
     reader = Reader(path, sources, columns, by, None, None, progress, positive=positive, float32=float32, group=group)
     return reader.whole_or_tally(metrics) if group is None else reader.whole()
@@ -85,7 +86,7 @@ def follow(
     """
     sources = open_live(delimiter) if path == "-" else open_data(path, delimiter)
     if isinstance(sources, Tally):
-        raise BadFile(f"{printable(path)}: a saved tally holds no rows to follow")
+        raise BadFile("a saved tally holds no rows to follow", file=path)
     reader = Reader(
         path, sources, columns, identifier, None, None, None, positive=positive, float32=float32, group=group
     )

@@ -161,7 +161,7 @@ def _fill(name: str, stream: Any, view: memoryview) -> int:
         while done < len(view) and (got := stream.readinto(view[done:])):
             done += got
     except (EOFError, OSError, zlib.error) as error:
-        raise BadFile(f"{printable(name)}: truncated or damaged compressed file ({printable(str(error))})") from error
+        raise BadFile(f"truncated or damaged compressed file ({printable(str(error))})", file=name) from error
     return done
 
 

@@ -24,17 +24,17 @@ import numpy as np
 import torch
 
 from surefoot._io.arguments import check_whole
-from surefoot.core.keys import ALL_ROWS, CLASS_PAIR, CLASS_SCORE, HALF, score_steps
-from surefoot.core.tally import Sums, Table, Tally
+from surefoot.core.keys import ALL_ROWS, CLASS_PAIR, CLASS_SCORE, HALF, score_cells, score_steps
+from surefoot.core.table import Sums, Table
+from surefoot.core.tally import Tally
 from surefoot.core.term import Term
-from surefoot.engines.torch import class_score_shape, class_score_sums, pair_sums, row_sums
+from surefoot.engines.torch import class_score_sums, row_sums
 from surefoot.errors import InvalidPredictions, MissingPackage
 from surefoot.metrics import ALL
 from surefoot.metrics.averages import Average, check_average
 from surefoot.metrics.confusion import CW_PAIRS, read_confusion
 from surefoot.metrics.ranking import area_metric
-from surefoot.predictions import tensors
-from surefoot.predictions.tensors import TensorPredictions
+from surefoot.predictions.tensors import BORDER, TensorPredictions
 
 try:
     import torchmetrics
@@ -75,8 +75,11 @@ class _Holder(torchmetrics.Metric):
             raise InvalidPredictions(f"preds are for {found} classes, but this metric was made for {classes}.")
         if not len(target):
             return None
-        door = tensors.from_logits if self.from_logits else tensors.from_probabilities
-        return door(target, preds, labels=tuple(range(found)))
+        return self._read(target, preds, found)
+
+    def _read(self, target: Any, preds: Any, classes: int) -> Any:
+        read = BORDER.from_logits if self.from_logits else BORDER.from_probabilities
+        return read(target, preds, labels=tuple(range(classes)))
 
     def _rows(self, preds: Any, target: Any) -> tuple[Any, Any]:
         if not isinstance(preds, torch.Tensor) or not isinstance(target, torch.Tensor):
@@ -133,7 +136,7 @@ class _OfRows(_Holder):
         """Add a batch of probabilities (or logits) and true classes."""
         rows = self._predictions(preds, target)
         if rows is not None:
-            self.sums = self.sums + row_sums(rows, {ALL_ROWS: self._terms()}, on_host=False)[ALL_ROWS][:, 0]
+            self.sums = self.sums + row_sums(rows, {ALL_ROWS: self._terms()}, 0, on_host=False)[ALL_ROWS][1][:, 0]
 
     def compute(self) -> Any:
         """The value over all batches; nan if there were none."""
@@ -226,7 +229,8 @@ class ConfidenceWeightedConfusionMatrix(_Holder):
         """Add a batch of probabilities (or logits) and true classes."""
         rows = self._predictions(preds, target, self.num_classes)
         if rows is not None:
-            self.matrix = self.matrix + pair_sums(rows, [CW_PAIRS], self.num_classes).view_as(self.matrix)
+            _, sums = row_sums(rows, {CLASS_PAIR: [CW_PAIRS]}, self.num_classes, on_host=False)[CLASS_PAIR]
+            self.matrix = self.matrix + sums.view_as(self.matrix)
 
     def compute(self) -> Any:
         """The matrix over all batches."""
@@ -234,11 +238,10 @@ class ConfidenceWeightedConfusionMatrix(_Holder):
 
     def confusion(self) -> Any:
         """The same as a :class:`surefoot.Confusion`, with what every class has of each kind."""
-        classes = np.arange(self.num_classes)
-        codes = ((classes[:, None] << HALF) | classes).ravel()
+        codes = CLASS_PAIR.codes_of(np.arange(self.num_classes**2), self.num_classes)
         with self._synced():
             values = self.matrix.cpu().numpy().ravel()
-        table = Table(codes, {CW_PAIRS.name: Sums(values, np.zeros(len(values)))})
+        table = Table(codes, {CW_PAIRS.name: Sums(values, np.zeros(len(values)))}, CLASS_PAIR.classes)
         return read_confusion(Tally({CLASS_PAIR.name: table}, tuple(range(self.num_classes))), CW_PAIRS, None)
 
     def plot(self, val: Any = None, ax: Any = None, add_text: bool = True, labels: Any = None) -> Any:
@@ -287,7 +290,7 @@ class CWAUROC(_Holder):
             self.add_state("preds", [], dist_reduce_fx="cat")
             self.add_state("target", [], dist_reduce_fx="cat")
         else:
-            shape = (len(self._metric().terms), *class_score_shape(num_classes))
+            shape = (len(self._metric().terms), num_classes, score_cells(num_classes))
             self.add_state("cells", torch.zeros(shape, dtype=torch.float64), dist_reduce_fx="sum")
 
     def _metric(self) -> Any:
@@ -314,11 +317,10 @@ class CWAUROC(_Holder):
             if not len(self.target):
                 return self._value(math.nan)
             preds, target = (torchmetrics.utilities.dim_zero_cat(state) for state in (self.preds, self.target))
-            door = tensors.from_logits if self.from_logits else tensors.from_probabilities
             with warnings.catch_warnings():
                 # said when the batch came
                 warnings.simplefilter("ignore")
-                rows = door(target, preds, labels=tuple(range(self.num_classes)))
+                rows = self._read(target, preds, self.num_classes)
             return self._value(self._metric()(rows))
         tally = self._tally()
         return self._value(math.nan if tally is None else self._metric().of(tally))
@@ -340,5 +342,5 @@ class CWAUROC(_Holder):
         zeros = np.zeros(len(classes))
         totals = {term.name: Sums(values[i], zeros) for i, term in enumerate(self._metric().terms)}
         codes = (classes.astype(np.int64) << HALF) | cells
-        table = Table(codes, totals, score_steps(self.num_classes))
+        table = Table(codes, totals, CLASS_SCORE.classes, score_steps(self.num_classes))
         return Tally({CLASS_SCORE.name: table}, tuple(range(self.num_classes)))

@@ -11,8 +11,8 @@ import numpy as np
 
 from surefoot._io.arguments import check_whole
 from surefoot.core.metric import Metric, Outcome
-from surefoot.core.tally import Floats, Tally
-from surefoot.engines.anywhere import on_host
+from surefoot.core.table import Floats
+from surefoot.core.tally import Tally
 from surefoot.metrics.binned import check_bins
 from surefoot.metrics.by_confidence import NOTHING, TERMS, Levels, levels
 from surefoot.predictions import as_predictions
@@ -197,7 +197,5 @@ def eci_parts(
     0.0
     """
     check_bins(n_bins)
-    p = on_host(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt))
-    from surefoot.engines.numpy import tally_arrays
-
-    return _eci_parts(levels(tally_arrays(p, TERMS)), int(n_bins))
+    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
+    return _eci_parts(levels(p.rows("eci_parts").tally(TERMS)), int(n_bins))

@@ -8,7 +8,8 @@ from typing import Any, Literal
 import numpy as np
 
 from surefoot.core.metric import Outcome, undefined
-from surefoot.core.tally import Floats, Label
+from surefoot.core.table import Floats
+from surefoot.core.tally import Label
 
 Average = Literal["macro", "micro", "weighted"] | None
 

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from surefoot._io.arguments import check_whole
-from surefoot.core.keys import CONFIDENCE_ITSELF, Bins, Closed, Key
+from surefoot.core.keys import EXACT_CONFIDENCE, Bins, Closed, Key
 from surefoot.core.metric import Metric
-from surefoot.core.tally import Floats, Tally
+from surefoot.core.table import Floats
+from surefoot.core.tally import Tally
 from surefoot.core.term import Term
 from surefoot.metrics.terms import WEIGHT
 from surefoot.predictions import as_predictions
@@ -91,7 +92,7 @@ def mce_metric(n_bins: int = 15, closed: Closed = "right") -> Metric:
 @cache
 def equal_mass_ece_metric(n_bins: int = 15) -> Metric:
     """Expected calibration error in this many bins of equal weight."""
-    terms = gap_terms(CONFIDENCE_ITSELF)
+    terms = gap_terms(EXACT_CONFIDENCE)
 
     def formula(t: Tally) -> float:
         weight, gap = _read(t, terms)

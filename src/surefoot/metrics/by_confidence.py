@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from surefoot.core.keys import CONFIDENCE_ITSELF, from_ordered_bits
+from surefoot.core.keys import EXACT_CONFIDENCE, from_ordered_bits
 from surefoot.core.metric import undefined
-from surefoot.core.tally import Floats, Tally
+from surefoot.core.table import Floats
+from surefoot.core.tally import Tally
 from surefoot.core.term import Term
 
-WEIGHT_AT = Term("weight by confidence", lambda row: row.weight, CONFIDENCE_ITSELF)
-ROWS_AT = Term("rows by confidence", lambda row: row.one * (row.weight > 0), CONFIDENCE_ITSELF)
-CORRECT_AT = Term("correct by confidence", lambda row: row.weight * row.correct, CONFIDENCE_ITSELF)
+WEIGHT_AT = Term("weight by confidence", lambda row: row.weight, EXACT_CONFIDENCE)
+ROWS_AT = Term("rows by confidence", lambda row: row.one * (row.weight > 0), EXACT_CONFIDENCE)
+CORRECT_AT = Term("correct by confidence", lambda row: row.weight * row.correct, EXACT_CONFIDENCE)
 
 TERMS = (WEIGHT_AT, ROWS_AT, CORRECT_AT)
 
@@ -34,7 +35,7 @@ class Levels(NamedTuple):
 
 def levels(t: Tally) -> Levels:
     """The confidences that some weight stands behind."""
-    table = t.table(CONFIDENCE_ITSELF)
+    table = t.table(EXACT_CONFIDENCE)
     weight, rows, correct = (table.totals[term.name].value for term in TERMS)
     held = weight > 0
     return Levels(from_ordered_bits(table.codes)[held], weight[held], rows[held], correct[held])

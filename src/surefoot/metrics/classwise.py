@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from surefoot.core.metric import Metric, undefined
-from surefoot.core.tally import Floats
+from surefoot.core.table import Floats
 from surefoot.metrics.averages import Average, averaged
 from surefoot.metrics.confusion import Confusion, Formula, asked_labels, cells, confusion_metric
 from surefoot.predictions import as_predictions

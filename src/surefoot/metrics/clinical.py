@@ -10,7 +10,8 @@ import numpy as np
 
 from surefoot._io.arguments import check_whole
 from surefoot.core.metric import Metric, Outcome, undefined
-from surefoot.core.tally import Floats, Tally
+from surefoot.core.table import Floats
+from surefoot.core.tally import Tally
 from surefoot.core.term import Term
 from surefoot.metrics.by_confidence import NOTHING, TERMS, levels
 from surefoot.predictions import as_predictions

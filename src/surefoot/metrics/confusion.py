@@ -12,14 +12,14 @@ import numpy as np
 from surefoot._io.presentation import present
 from surefoot.core.keys import CLASS_PAIR, HALF, LOWER
 from surefoot.core.metric import Metric, undefined
-from surefoot.core.tally import Floats, Label, Tally
+from surefoot.core.table import Floats
+from surefoot.core.tally import Label, Tally
 from surefoot.core.term import Term
-from surefoot.engines.anywhere import is_on_device
 from surefoot.errors import InvalidPredictions
 from surefoot.metrics.averages import Average, averaged, check_average
 from surefoot.predictions import Predictions, as_predictions
-from surefoot.predictions.labels import as_labels, given_labels_of, kind_of_label
-from surefoot.predictions.tensors import are_on_device
+from surefoot.predictions.base import border_of
+from surefoot.predictions.labels import check_labels, kind_of_label
 
 PAIRS = Term("weight by class pair", lambda row: row.weight, CLASS_PAIR)
 CW_PAIRS = Term("confidence by class pair", lambda row: row.weight * row.confidence, CLASS_PAIR)
@@ -151,7 +151,7 @@ def asked_labels(predictions: Predictions, labels: Any) -> tuple[Label, ...] | N
     if labels is None or predictions.truth is None:
         return None
     assert predictions.labels is not None
-    return given_labels_of(labels, kind_of_label(predictions.labels[0]), None)
+    return check_labels(labels, kind_of_label(predictions.labels[0]), None)
 
 
 def _table(term: Term, predictions: Predictions, labels: Any) -> Confusion:
@@ -180,11 +180,11 @@ def confusion(
     >>> confusion([0, 1, 1], [0, 1, 0]).matrix.tolist()
     [[1.0, 0.0], [1.0, 1.0]]
     """
-    if isinstance(y_true, Predictions) or is_on_device(y_true):
+    if isinstance(y_true, Predictions):
         predictions = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
     else:
-        is_tensor = are_on_device(y_true)
-        certain = (y_true == y_true).double() if is_tensor else np.ones(len(as_labels("y_true", y_true)))
+        border = border_of(y_true, y_pred)
+        certain = border.xp.ones_like(border.labels("y_true", y_true), dtype=border.xp.float64)
         predictions = Predictions.from_labels(y_true, y_pred, certain, sample_weight=sample_weight)
     return _table(PAIRS, predictions, labels)
 

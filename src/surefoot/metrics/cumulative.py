@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from surefoot.core.metric import Metric, Outcome
-from surefoot.core.tally import Floats, Tally
+from surefoot.core.table import Floats
+from surefoot.core.tally import Tally
 from surefoot.metrics.by_confidence import NOTHING, TERMS, levels
 from surefoot.predictions import as_predictions
 

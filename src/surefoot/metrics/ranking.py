@@ -13,11 +13,10 @@ import numpy as np
 
 from surefoot.core.keys import CLASS_SCORE, from_ordered_bits
 from surefoot.core.metric import Metric, Outcome
-from surefoot.core.tally import Floats, Label, Table, Tally
+from surefoot.core.table import Floats, Table
+from surefoot.core.tally import Label, Tally
 from surefoot.core.term import Term
-from surefoot.engines.anywhere import is_on_device
-from surefoot.engines.rankings import ClassScores
-from surefoot.errors import InvalidPredictions, MetricUnavailable, UndefinedMetricWarning
+from surefoot.errors import InvalidPredictions, MetricUnavailable, NeedsRows, UndefinedMetricWarning
 from surefoot.metrics.averages import Average, averaged, check_average
 from surefoot.metrics.weighted import gained
 from surefoot.predictions import Predictions
@@ -275,11 +274,11 @@ class RocCurve:
 
 
 def _as_scored(y_true: Any, probabilities: Any, labels: Any, y_pred: Any, sample_weight: Any) -> Predictions:
-    if isinstance(y_true, Predictions) or is_on_device(y_true):
+    if isinstance(y_true, Predictions):
         refuse_beside_predictions(
             probabilities=probabilities, labels=labels, y_pred=y_pred, sample_weight=sample_weight
         )
-        return y_true  # type: ignore[return-value]
+        return y_true
     return Predictions.from_probabilities(
         y_true, probabilities, labels=labels, y_pred=y_pred, sample_weight=sample_weight
     )
@@ -290,12 +289,9 @@ def _curve(predictions: Predictions, label: Any, metric: Metric, terms: tuple[Te
     if missing:
         raise MetricUnavailable(missing)
     position = _position(predictions, label)
-    if is_on_device(predictions):
-        from surefoot.engines.torch import TensorScores
-
-        table = TensorScores(predictions, list(terms)).of_class(position)
-    else:
-        table = ClassScores(predictions, list(terms)).of_class(position)
+    if not predictions.has_rows:
+        raise NeedsRows("a ROC curve")
+    table = predictions.tally(terms, exact=True).table(CLASS_SCORE).of_class(position)
     positive, negative = (table.totals[term.name].value[::-1] for term in terms)
     tpr, fpr = (_shares(mass) for mass in (positive, negative))
     scores = from_ordered_bits(table.codes[::-1])

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from surefoot._stats.logistic import expit
 from surefoot._stats.roots import root
 from surefoot.core.metric import Metric, Outcome
-from surefoot.core.tally import Floats, Tally
+from surefoot.core.table import Floats
+from surefoot.core.tally import Tally
 from surefoot.metrics.by_confidence import NOTHING, TERMS, Levels, levels
 from surefoot.predictions import as_predictions
 
@@ -154,11 +156,7 @@ def ls_ece(
     p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
     if rng is None:
         return float(ls_ece_metric(float(bandwidth))(p))
-    from scipy.special import expit
-
-    from surefoot.engines.numpy import tally_arrays
-
-    at = levels(tally_arrays(p, TERMS))
+    at = levels(p.rows("ls_ece").tally(TERMS))
     grid, density, correct = _smoothed(at, float(bandwidth))
     clipped = np.clip(at.confidence, _CLIP, 1 - _CLIP)
     odds = np.log(clipped) - np.log1p(-clipped)

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
 from surefoot.core.keys import Bins
 from surefoot.core.metric import Metric
-from surefoot.core.tally import Label, Tally
+from surefoot.core.tally import Tally
 from surefoot.core.term import Term
-from surefoot.engines.anywhere import stays, tally_terms
-from surefoot.engines.numpy import tally_arrays
 from surefoot.errors import InvalidPredictions, InvalidTally, MetricUnavailable
 from surefoot.metrics import ALL
 from surefoot.metrics.binned import equal_width, gap_terms
 from surefoot.metrics.terms import BY_DOUBT, CERTAIN, CERTAIN_WRONG, DOUBT, ERRORS, ROWS, WEIGHT, WRONG
 from surefoot.predictions import Predictions
-from surefoot.predictions.columns import Array, as_array, check_lengths
+from surefoot.predictions.columns import as_array
 from surefoot.predictions.dataframe import frame_column, is_frame
-from surefoot.predictions.labels import as_labels
-
-if TYPE_CHECKING:
-    from surefoot.engines.anywhere import Held
 
 #: Bands of doubt, a decade each: below 1 in 10,000, ..., above 1 in 10.
 DOUBT_BANDS = Bins("doubt", (1e-4, 1e-3, 1e-2, 1e-1), "left", "decades of doubt")
@@ -37,14 +30,20 @@ RELIABILITY_BINS = equal_width(15, "right")
 BIN_WEIGHT, BIN_GAP = gap_terms(RELIABILITY_BINS)
 BIN_WRONG = Term(f"wrong by {RELIABILITY_BINS.name}", lambda row: row.weight * row.wrong, RELIABILITY_BINS)
 
-#: What every tally holds, whatever metrics were asked for: how many rows, and the mistakes stated and seen.
+#: What every tally holds, whatever metrics were asked for: how many rows, expected errors and observed ones.
 ALWAYS = (ROWS, WEIGHT, ERRORS, CERTAIN, CERTAIN_WRONG, DOUBT, WRONG)
-#: What a tally holds besides when nothing in particular was asked for.
+#: What the tests are made of, and the reliability diagram.
 BANDS = (BAND_WEIGHT, BAND_DOUBT, BAND_WRONG, *BY_DOUBT)
 DIAGRAM = (BIN_WEIGHT, BIN_GAP, BIN_WRONG)
 
 
-def tally(predictions: Held, metrics: Iterable[Metric | str] | None = None, by: Any = None) -> Tally:
+def terms_for(metrics: Iterable[Metric], *, tests: bool = True, diagram: bool = True) -> list[Term]:
+    """What is added up for some metrics: always the rows; for an assessment what its tests and its diagram take."""
+    own = (term for metric in metrics for term in metric.terms)
+    return [*ALWAYS, *(BANDS if tests else ()), *(DIAGRAM if diagram else ()), *own]
+
+
+def tally(predictions: Predictions, metrics: Iterable[Metric | str] | None = None, by: Any = None) -> Tally:
     """Add up what metrics are made of, in one pass; tallies of disjoint rows add with ``+``.
 
     ``metrics`` are names or :class:`Metric` objects; by default every additive metric these predictions can give. With
@@ -59,37 +58,23 @@ def tally(predictions: Held, metrics: Iterable[Metric | str] | None = None, by: 
     >>> ALL["csr"].of(tally(first) + tally(second))
     0.5
     """
-    if not isinstance(predictions, Predictions) and not stays(predictions):
+    if not isinstance(predictions, Predictions):
         kind = type(predictions).__name__
         raise TypeError(f"tally takes Predictions, not {kind}; make them with Predictions.from_labels or the like.")
-    terms = [
-        *ALWAYS,
-        *((*BANDS, *DIAGRAM) if metrics is None else ()),
-        *(term for metric in _chosen(predictions, metrics) for term in metric.terms),
-    ]
-    if not isinstance(predictions, Predictions):
-        return tally_terms(predictions, terms, by=by)
-    return _tallied(predictions, terms, by)
+    chosen = _chosen(predictions, metrics)
+    return predictions.tally(terms_for(chosen, tests=metrics is None, diagram=metrics is None), by=by)
 
 
-def assessable(predictions: Predictions, names: Iterable[str], by: Any = None) -> Tally:
-    """The tally that an assessment of some metrics takes, and no more: for those that these predictions can give."""
-    held = [ALL[name] for name in names if ALL[name].additive and not ALL[name].missing(predictions)]
-    return _tallied(predictions, [*ALWAYS, *BANDS, *(term for metric in held for term in metric.terms)], by)
-
-
-def _tallied(predictions: Predictions, terms: list[Term], by: Any) -> Tally:
-    whole = tally_arrays(predictions, terms)
-    if by is None:
-        return whole
-    values = slicing_column(predictions, by)
-    parts = {value: tally_arrays(part, terms) for value, part, _ in sliced(predictions, values)}
-    return Tally(whole.tables, whole.labels, whole.rounded, parts, by if isinstance(by, str) else "slice")
-
-
-def available(predictions: Held) -> dict[str, Metric]:
+def available(predictions: Predictions) -> dict[str, Metric]:
     """The metrics that these predictions can give."""
     return {name: metric for name, metric in ALL.items() if not metric.missing(predictions)}
+
+
+def by_name(name: str) -> Metric:
+    """The metric of a name; raise if there is none."""
+    if name not in ALL:
+        raise MetricUnavailable(f"there is no metric {name!r}; surefoot.metrics.ALL lists them.")
+    return ALL[name]
 
 
 def tally_batches(batches: Iterable[Any], *, metrics: Iterable[Metric | str] | None = None, **columns: Any) -> Tally:
@@ -109,7 +94,7 @@ def tally_batches(batches: Iterable[Any], *, metrics: Iterable[Metric | str] | N
     total: Tally | None = None
     if isinstance(batches, str | bytes) or not hasattr(batches, "__iter__"):
         raise InvalidPredictions(
-            f"batches is a {type(batches).__name__}; give an iterable of record batches or frames."
+            f"is a {type(batches).__name__}", argument="batches", hint="give an iterable of record batches or frames"
         )
     for number, batch in enumerate(batches):
         if not is_frame(batch):
@@ -133,46 +118,15 @@ def _weighs_nothing(batch: Any, weight: Any) -> bool:
     return not np.asarray(as_array("weight", frame_column(batch, weight))).any()
 
 
-def slicing_column(predictions: Predictions, by: Any) -> Array:
-    """The value each row is sliced by."""
-    if isinstance(by, str):
-        column = getattr(predictions, by) if by in ("predicted", "truth") else None
-        if by not in ("predicted", "truth"):
-            raise InvalidPredictions(f"by is {by!r}; give a column of values, 'predicted' or 'truth'.")
-        if column is None:
-            raise InvalidPredictions(f"by is {by!r}, but these predictions hold only whether each was correct.")
-        return np.asarray(column)
-    values = as_labels("by", by)
-    check_lengths(rows=len(predictions), by=values)
-    return values
-
-
-def sliced(predictions: Predictions, values: Array) -> Iterator[tuple[Label, Predictions, Array]]:
-    """The rows of each value that has any that count, and which they are; values rising.
-
-    Rows are put in order once, not once a slice.
-    """
-    order = np.argsort(values, kind="stable")
-    grouped, ordered = predictions[order], values[order]
-    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
-    for start, stop in pairwise([*starts.tolist(), len(ordered)]):
-        part = grouped[start:stop]
-        if not part.is_weighted or part.weight.any():
-            yield ordered[start].item(), part, order[start:stop]
-
-
-def _chosen(predictions: Held, metrics: Iterable[Metric | str] | None) -> list[Metric]:
+def _chosen(predictions: Predictions, metrics: Iterable[Metric | str] | None) -> list[Metric]:
     if metrics is None:
         return [metric for metric in available(predictions).values() if metric.additive]
     chosen = []
     for metric in [metrics] if isinstance(metrics, str | Metric) else metrics:
-        if isinstance(metric, str):
-            if metric not in ALL:
-                raise MetricUnavailable(f"there is no metric {metric!r}; surefoot.metrics.ALL lists them.")
-            metric = ALL[metric]
-        missing = metric.missing(predictions)
+        metric = by_name(metric) if isinstance(metric, str) else metric
         if not metric.additive:
-            missing = f"{metric.name} needs the rows themselves and cannot be tallied."
+            raise MetricUnavailable(f"{metric.name} needs the rows themselves and cannot be tallied.")
+        missing = metric.missing(predictions)
         if missing:
             raise MetricUnavailable(missing)
         chosen.append(metric)

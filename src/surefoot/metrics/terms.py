@@ -2,7 +2,7 @@
 
 from surefoot.core import doubt_table
 from surefoot.core.expression import reciprocal
-from surefoot.core.keys import DOUBT_ITSELF
+from surefoot.core.keys import DOUBT_CELL
 from surefoot.core.term import Term
 
 #: Rows that count.
@@ -23,16 +23,16 @@ ERRORS = Term("mistakes", lambda row: (row.weight > 0) * row.wrong)
 
 #: What the law of the mistakes is made of: at each doubt, how many rows and how many of them wrong. A row is one draw,
 #: whatever it weighs; the sums tell the mean value of a cell, near 0 and near 1 alike.
-ROWS_BY_DOUBT = Term(doubt_table.ROWS, lambda row: row.one * (row.weight > 0), DOUBT_ITSELF)
-WRONG_BY_DOUBT = Term("mistakes by doubt", lambda row: (row.weight > 0) * row.wrong, DOUBT_ITSELF)
-DOUBT_BY_DOUBT = Term("doubt by doubt", lambda row: (row.weight > 0) * row.doubt, DOUBT_ITSELF)
-CONFIDENCE_BY_DOUBT = Term("confidence by doubt", lambda row: (row.weight > 0) * row.confidence, DOUBT_ITSELF)
+ROWS_BY_DOUBT = Term(doubt_table.ROWS, lambda row: row.one * (row.weight > 0), DOUBT_CELL)
+WRONG_BY_DOUBT = Term("mistakes by doubt", lambda row: (row.weight > 0) * row.wrong, DOUBT_CELL)
+DOUBT_BY_DOUBT = Term("doubt by doubt", lambda row: (row.weight > 0) * row.doubt, DOUBT_CELL)
+CONFIDENCE_BY_DOUBT = Term("confidence by doubt", lambda row: (row.weight > 0) * row.confidence, DOUBT_CELL)
 SURPRISE_BY_DOUBT = Term(
-    "surprise by doubt", lambda row: (row.weight > 0) * row.wrong * reciprocal(row.doubt), DOUBT_ITSELF
+    "surprise by doubt", lambda row: (row.weight > 0) * row.wrong * reciprocal(row.doubt), DOUBT_CELL
 )
 #: Its mirror image: a row that doubts itself and is right.
 RELIEF_BY_DOUBT = Term(
-    "relief by doubt", lambda row: (row.weight > 0) * row.correct * reciprocal(row.confidence), DOUBT_ITSELF
+    "relief by doubt", lambda row: (row.weight > 0) * row.correct * reciprocal(row.confidence), DOUBT_CELL
 )
 #: Tells whether weights are equal.
 SQUARED_WEIGHT = Term("squared weight", lambda row: row.weight**2)

@@ -13,7 +13,8 @@ from surefoot._io.arguments import check_share, check_whole
 from surefoot._stats.binomial import at_most, more_than
 from surefoot.core.keys import EACH_ROW
 from surefoot.core.metric import Metric, Outcome, undefined
-from surefoot.core.tally import Floats, Tally
+from surefoot.core.table import Floats
+from surefoot.core.tally import Tally
 from surefoot.core.term import Term
 from surefoot.metrics.by_confidence import NOTHING, TERMS, Levels, levels
 from surefoot.predictions import as_predictions

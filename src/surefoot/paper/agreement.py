@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from surefoot._stats.binomial import at_most, more_than
-from surefoot.core.tally import Floats
+from surefoot.core.table import Floats
 
 #: Repetitions that the paper averages, digits it prints, standard errors allowed, and the level of the test of rates.
 REPETITIONS, _HALF_DIGIT, _ERRORS, _LEVEL = 100, 5e-5, 4.0, 1e-4

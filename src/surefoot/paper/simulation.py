@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from surefoot.core.tally import Floats
+from surefoot.core.table import Floats
 from surefoot.engines.parallel import in_parallel, workers
 from surefoot.metrics.size_ratio import normal_cdf
 from surefoot.synthetic import MODES, PROFILES

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from surefoot._io.writing import write_whole
-from surefoot.core.tally import Floats
+from surefoot.core.table import Floats
 from surefoot.paper.agreement import Cell, cell, single
 from surefoot.paper.printed import printed
 from surefoot.paper.simulation import QUANTITIES, Plan, Results, rankings, simulated

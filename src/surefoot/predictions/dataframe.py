@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Mapping
 from typing import Any
 
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions.columns import Array, as_array, rectangle, side_by_side
+from surefoot.predictions.labels import as_labels, distinct, kind_of, labels_in_names
 
 
 class FrameColumns:
@@ -35,11 +35,19 @@ class FrameColumns:
     def has(self, role: str) -> bool:
         return self._named[role] is not None
 
-    def refuse(self, role: str, *others: str) -> None:
+    def check(self, labels: Any, pos_label: Any) -> None:
         """Raise if a role was named together with another that would say the same a second time."""
-        for other in others:
-            if self.has(other):
-                raise InvalidPredictions(f"{other}= was named beside {role}=, which already says it; drop one of them.")
+        if not self.has("probabilities") and (labels is not None or pos_label is not None):
+            raise InvalidPredictions(
+                "labels= says what the columns of probabilities stand for", hint="name probabilities="
+            )
+        beside = {"probabilities": ("confidence", "doubt", "correct"), "correct": ("truth", "predicted")}
+        for role, others in beside.items():
+            other = next((other for other in others if self.has(role) and self.has(other)), None)
+            if other is not None:
+                raise InvalidPredictions(
+                    f"{other}= was named beside {role}=, which already says it", hint="drop one of them"
+                )
 
     def name(self, role: str) -> Any:
         """The name of the column that plays a role, or None."""
@@ -50,7 +58,7 @@ class FrameColumns:
         """The name of the column that plays a role; raise if none was named."""
         if not self.has(role):
             or_else = " (or probabilities=)" if role == "predicted" else ""
-            raise InvalidPredictions(f"{role}={or_else} is missing: name the column; the frame has {self._listed()}.")
+            raise InvalidPredictions(f"{role}={or_else} is missing: name the column; the frame has {self._listed()}")
         return self.name(role)
 
     def get(self, role: str) -> Any:
@@ -84,22 +92,22 @@ class FrameColumns:
         named = self._named["probabilities"]
         return [str(name)[len(named) if isinstance(named, str) else 0 :] for name in names]
 
-    def probabilities(self) -> tuple[Array, list[str] | None]:
-        """The probabilities as an array, and what their columns' names say of the classes (None for one column)."""
+    def probabilities(self, truth: Any, labels: Any) -> tuple[Array, Any]:
+        """The probabilities as an array, and the labels of its columns: those given, or what the columns are named."""
         names = self.probability_names()
         if len(names) > 1:
-            return side_by_side("probabilities", [self._column(name) for name in names]), self.class_names(names)
+            if labels is None:
+                values = as_labels("y_true", truth)
+                labels = labels_in_names(distinct(values), kind_of(values), self.class_names(names))
+            return side_by_side("probabilities", [self._column(name) for name in names]), labels
         values = as_array("probabilities", self._column(names[0]))
-        return (rectangle("probabilities", list(values)) if values.dtype == object else values), None
+        return (rectangle("probabilities", list(values)) if values.dtype == object else values), labels
 
-    def renamed(self, message: str) -> str:
-        """An error of another door, with the frame's own names for what it speaks of."""
+    def column_of(self, argument: str) -> str | None:
+        """The column that an argument of another constructor was read from, if it is one."""
         roles = {"y_true": "truth", "y_pred": "predicted", "sample_weight": "weight"}
-        for argument in ("y_true", "y_pred", "confidence", "doubt", "correct", "sample_weight", "probabilities"):
-            column = self._named.get(roles.get(argument, argument))
-            if isinstance(column, str):
-                message = re.sub(rf"\b{argument}\[", lambda _, c=column: f"column {c!r}[", message)  # type: ignore[misc]
-        return message
+        column = self._named.get(roles.get(argument, argument))
+        return column if isinstance(column, str) else None
 
     def _with_prefix(self, prefix: str) -> list[str]:
         """The columns of that prefix which play no other role."""
@@ -129,13 +137,13 @@ def open_frame(frame: Any) -> Any:
         return nw.from_native(frame)
     except TypeError:
         raise InvalidPredictions(
-            f"frame is a {type(frame).__name__}; give a pandas, Polars or PyArrow dataframe, or use another door."
+            f"is a {type(frame).__name__}", argument="frame", hint="give a pandas, Polars or PyArrow dataframe"
         ) from None
     except Exception as error:  # such as two columns of one name, each package in its own words
-        raise InvalidPredictions(f"frame cannot be read: {error}.") from error
+        raise InvalidPredictions(f"cannot be read: {error}", argument="frame") from error
 
 
-def collected(frame: Any) -> Any:
+def collect(frame: Any) -> Any:
     """The result of an aggregation; Polars is told not to hold the rows in memory for it."""
     import narwhals as nw
 

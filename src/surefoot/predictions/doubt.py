@@ -1,163 +1,239 @@
-"""Doubt, 1 - confidence, without losing its digits."""
+"""Doubt, 1 - confidence, without losing its digits: of arrays and of tensors alike.
+
+``xp`` is the module that an array or a tensor is of, NumPy or torch: both know the functions used here by one name.
+"""
 
 from __future__ import annotations
 
 import sys
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from surefoot._stats.logistic import expit
-from surefoot.errors import InvalidPredictions, RoundedConfidenceWarning
-from surefoot.predictions.columns import Array, Numbers, first_row
-
-Floats = npt.NDArray[np.float64]
+from surefoot.errors import RoundedConfidenceWarning
 
 #: Doubts above 0 are at least this, so that 1/doubt is finite: the smallest normal float64.
 SMALLEST = float(np.finfo(np.float64).tiny)
 
 ROUNDED_HALF_STEPS = 16
-#: The doubt that a confidence of 1 gets in each narrow type.
-NARROW_DOUBTS = tuple(ROUNDED_HALF_STEPS * Numbers((), kind).half_step for kind in ("float32", "float16", "bfloat16"))
 _FEW_DECIMALS = 3
 _NEAR_STEPS = 100
 _FARTHEST = 1e300
+#: Rows of a table that are widened together hold so many numbers.
+_WIDENED = {"numpy": 1 << 17, "torch": 1 << 26}
+
+_HALF_STEP_BELOW_ONE = {"bfloat16": 2.0**-9, "float16": 2.0**-12, "float32": 2.0**-25, "float64": 2.0**-54}
+_COMPLEMENT_TOLERANCE = {"bfloat16": 3e-2, "float16": 4e-3, "float32": 1e-6, "float64": 1e-12}
+_SUM_TOLERANCE = {"bfloat16": 3e-2, "float16": 1e-2}
+#: The types that wider columns are often made of: their binary digits, and how many numbers must use the last one for
+#: the type to be theirs. A fraction of few digits is easily one of float16 by chance.
+NARROW_TYPES = {"bfloat16": (8, 16), "float16": (11, 8), "float32": (24, 1)}
+#: The share of numbers that must use it; of real ones half do.
+_LAST_DIGIT_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A column, or a table, of finite numbers, in an array or a tensor, and the float type they came in."""
+
+    values: Any
+    float_type: str
+    #: Whether they came in a wider type, although every one of them is a number of the narrower type.
+    is_stored_wide: bool = False
+    #: The largest of them, where it is known.
+    most: float = 1.0
+
+    @property
+    def half_step(self) -> float:
+        """Half the distance from 1 to the number before it: what rounding to 1 can hide."""
+        return _HALF_STEP_BELOW_ONE[self.float_type]
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether the type is so narrow that a confidence of 1 is a rounded number, not a claim."""
+        return self.float_type != "float64"
+
+    @property
+    def doubt_of_one(self) -> float:
+        """The doubt of a confidence of 1 that comes alone: 0 unless the type is narrow."""
+        return ROUNDED_HALF_STEPS * self.half_step if self.is_narrow else 0.0
+
+    @property
+    def near_one(self) -> float:
+        """The number above which the doubt of a confidence has lost its digits."""
+        return 1 - 2 * _NEAR_STEPS * self.half_step
+
+    @property
+    def sum_tolerance(self) -> float:
+        """How far from 1 the probabilities of a row may add up."""
+        return _SUM_TOLERANCE.get(self.float_type, 1e-3)
+
+    @property
+    def complement_tolerance(self) -> float:
+        """How far from 1 a confidence and its doubt may add up."""
+        return _COMPLEMENT_TOLERANCE[self.float_type]
+
+
+#: The doubt that a confidence of 1 gets in each narrow type.
+NARROW_DOUBTS = tuple(Numbers((), kind).doubt_of_one for kind in ("float32", "float16", "bfloat16"))
 
 
 class Claim(NamedTuple):
-    """How sure each row is: confidence, its doubt (None if 1 - confidence), and the rounded rows (None if none)."""
+    """How sure each row is.
 
-    confidence: Array
-    doubt: Floats | None = None
-    rounded: npt.NDArray[np.bool_] | None = None
+    Confidence; its doubt, None if that is 1 - confidence; the rows that are 1 by rounding, None if none are; and the
+    doubt that these have where no doubt is stored.
+    """
+
+    confidence: Any
+    doubt: Any = None
+    rounded: Any = None
+    doubt_of_one: float = 0.0
 
 
-def clipped(confidence: Array, floor: float) -> Claim:
+def widen(x: Any) -> Any:
+    """As float64, without a copy where it is."""
+    return x.astype(np.float64, copy=False) if isinstance(x, np.ndarray) else x.double()
+
+
+def narrow(column: Numbers, cast: Callable[[Any, str], Any]) -> Numbers:
+    """A column whose every number is one of a narrower type, as of that type; ``cast`` stores it so.
+
+    Models compute in float32 or less and are often saved as float64: a 1.0 there is a rounded number as it was before.
+    Short fractions such as 0.5 or 0.75 are numbers of every type and no sign of one: some must need all its digits.
+    """
+    values = column.values
+    if column.float_type not in ("float64", "float32") or not len(values):
+        return column
+    # most columns are told by their first few numbers
+    some = widen(values.ravel()[:1024])
+    for name, (digits, _) in NARROW_TYPES.items():
+        if name == column.float_type or (round_to_digits(some, digits) != some).any():
+            continue
+        wide = widen(values)
+        inner = wide[(wide > 0) & (wide < 1)]
+        last = int((round_to_digits(inner, digits - 1) != inner).sum())
+        if (round_to_digits(wide, digits) == wide).all() and is_type_used(name, len(inner), last):
+            return replace(column, values=cast(values, name), float_type=name, is_stored_wide=True)
+    return column
+
+
+def round_to_digits(x: Any, digits: int) -> Any:
+    """Float64 numbers, of an array, a tensor or a frame, rounded to so many binary digits: Veltkamp's splitting."""
+    ahead = x * (2.0 ** (53 - digits) + 1)
+    return ahead - (ahead - x)
+
+
+def is_type_used(name: str, inner: int, with_last_digit: int) -> bool:
+    """Whether so many numbers between 0 and 1, of which some use the last digit of a type, are of that type."""
+    return with_last_digit >= max(NARROW_TYPES[name][1], _LAST_DIGIT_SHARE * inner)
+
+
+def clip_to_floor(confidence: Any, floor: float) -> Claim:
     """The paper's clip: confidence within [floor, 1 - floor], and doubt what remains to 1."""
-    return Claim(np.clip(confidence.astype(np.float64), floor, 1 - floor))
+    return Claim(widen(confidence).clip(floor, 1 - floor))
 
 
-def bare(name: str, confidence: Numbers) -> Claim:
+def claim_alone(argument: str, confidence: Numbers) -> Claim:
     """A confidence that comes alone: its doubt is 1 - confidence, and a narrow type's 1 is a rounded number."""
     values = confidence.values
-    at_one = values == 1
-    # the bound is compared in the column's own type, which holds it exactly
-    warn_if_near_one(
-        name,
-        confidence,
-        int(np.count_nonzero(at_one)),
-        lambda bound: int(np.count_nonzero(values > values.dtype.type(bound))),
-    )
-    if not confidence.is_narrow or not at_one.any():
+    if confidence.most < confidence.near_one:
         return Claim(values)
-    doubt = 1 - values.astype(np.float64)
-    doubt[at_one] = ROUNDED_HALF_STEPS * confidence.half_step
-    return Claim(values, doubt, at_one)
+    at_one = values == 1
+    ones = int(at_one.sum())
+    # the bound is compared in the column's own type, which holds it exactly
+    near = int((values > confidence.near_one).sum())
+    warn_of_rounding(argument, confidence, len(values), ones if confidence.is_narrow else 0, near - ones)
+    if not confidence.is_narrow or not ones:
+        return Claim(values)
+    return Claim(values, None, at_one, confidence.doubt_of_one)
 
 
-def of_rounded_text(decimals: int) -> float:
+def doubt_of_rounded_text(decimals: int) -> float:
     """The doubt of a 1 in decimal text: 16 half-steps as of other types; of so few digits that these are much, one.
 
     Examples
     --------
-    >>> of_rounded_text(4), of_rounded_text(2)
+    >>> doubt_of_rounded_text(4), doubt_of_rounded_text(2)
     (0.0008, 0.005)
     """
     half_step = 0.5 * 10.0**-decimals
     return ROUNDED_HALF_STEPS * half_step if decimals >= _FEW_DECIMALS else half_step
 
 
-def with_doubt(confidence: Numbers | None, doubt: Numbers) -> Claim:
-    """The caller's own doubt, and the confidence that goes with it; both, if given, must agree."""
-    exact = raised(doubt.values)
-    if confidence is None:
-        return Claim(1 - exact, exact)
-    tolerance = max(confidence.complement_tolerance, doubt.complement_tolerance)
-    apart = np.abs(confidence.values.astype(np.float64) + exact - 1) > tolerance
-    if apart.any():
-        row = first_row(apart)[0]
-        raise InvalidPredictions(
-            f"doubt[{row}] is {float(exact[row])!r}, but confidence[{row}] is {float(confidence.values[row])!r}: they "
-            "should add up to 1. Give one of them, or correct the other."
-        )
-    return Claim(confidence.values, exact)
-
-
-def raised(doubt: Array) -> Floats:
+def raise_tiny(doubt: Any) -> Any:
     """Doubt as float64, with subnormal numbers raised to the smallest normal one."""
-    wide: Floats = doubt.astype(np.float64, copy=False)
+    wide = widen(doubt)
     tiny = (wide > 0) & (wide < SMALLEST)
-    return np.where(tiny, SMALLEST, wide) if tiny.any() else wide
+    if not bool(tiny.any()):
+        return wide
+    return np.where(tiny, SMALLEST, wide) if isinstance(wide, np.ndarray) else wide.masked_fill(tiny, SMALLEST)
 
 
-def of_columns(table: Numbers, chosen: npt.NDArray[np.intp]) -> Claim:
-    """The chosen column of each row is its confidence; the sum of the others its doubt."""
-    probabilities = table.values
-    rows = np.arange(len(chosen))
-    confidence = probabilities[rows, chosen]
-    doubt = np.empty(len(chosen))
-    for start in range(0, len(chosen), 1 << 14):
-        block = slice(start, start + (1 << 14))
-        others = probabilities[block].astype(np.float64)
-        others[np.arange(len(others)), chosen[block]] = 0
-        doubt[block] = others.sum(axis=1)
-    warn_of_certain_rows(table, int(np.count_nonzero(doubt == 0)))
-    return Claim(confidence, raised(np.minimum(doubt, 1)))
-
-
-def warn_of_certain_rows(table: Numbers, certain: int) -> None:
-    """Say that rows of narrow probabilities leave nothing to the other classes."""
-    if certain and table.is_narrow:
-        _warn(
-            f"{certain:,} of {len(table.values):,} rows of {table.float_type} probabilities leave exactly nothing for "
-            "the other classes, and are taken for claims of certainty. If that is rounding (some models return "
-            "1 - p), give logits, the one column of P(second label), or floor="
-        )
-
-
-def chosen_confidence(probabilities: Array, chosen: npt.NDArray[np.intp]) -> Floats:
+def confidence_of_class(probabilities: Any, chosen: Any, at: Any, xp: Any) -> Any:
     """The probability of the chosen class: of a column for each, or of P(second label)."""
     if probabilities.ndim == 2:
-        return probabilities[np.arange(len(chosen)), chosen].astype(np.float64)
-    wide = probabilities.astype(np.float64)
-    return np.where(chosen == 1, wide, 1 - wide)
+        return probabilities[at, chosen]
+    wide = widen(probabilities)
+    return xp.where(chosen == 1, wide, 1 - wide)
 
 
-def of_second(probability: Numbers, second: npt.NDArray[np.bool_]) -> Claim:
+def claim_of_columns(table: Numbers, chosen: Any, at: Any, xp: Any) -> Claim:
+    """The chosen column of each row is its confidence; the sum of the others its doubt. ``at`` numbers the rows."""
+    values = table.values
+    parts = []
+    size = max(1, _WIDENED[xp.__name__] // values.shape[1])
+    for start in range(0, len(values), size):
+        block = slice(start, start + size)
+        others = widen(values[block]) + 0.0
+        others[at[: len(others)], chosen[block]] = 0.0
+        parts.append(others.sum(axis=1))
+    doubt = xp.concatenate(parts)
+    warn_of_certain_rows(table.float_type, len(values), int((doubt == 0).sum()) if table.is_narrow else 0)
+    return Claim(values[at, chosen], raise_tiny(doubt.clip(0.0, 1.0)))
+
+
+def claim_of_second(probability: Numbers, chosen: Any, xp: Any) -> Claim:
     """From P(second label): doubt is p itself where the first label is predicted, 1 - p where the second is."""
-    p = probability.values
-    claimed = bare("probabilities", replace(probability, values=np.where(second, p, 0)))
-    wide = p.astype(np.float64)
-    doubt = np.where(second, 1 - wide if claimed.doubt is None else claimed.doubt, wide)
-    return Claim(np.where(second, wide, 1 - wide), raised(doubt), claimed.rounded)
+    second = chosen == 1
+    own = xp.where(second, probability.values, xp.zeros_like(probability.values))
+    alone = claim_alone("probabilities", replace(probability, values=own))
+    confidence, doubt = split_second(probability.values, second, alone.rounded, alone.doubt_of_one, xp)
+    return Claim(confidence, doubt, alone.rounded)
 
 
-def of_logits(logits: Floats, chosen: npt.NDArray[np.intp]) -> tuple[Claim, Floats]:
+def split_second(p: Any, second: Any, rounded: Any, doubt_of_one: float, xp: Any) -> tuple[Any, Any]:
+    """Confidence and doubt, given which rows are of the second label and which of them are 1 by rounding."""
+    wide = widen(p)
+    rest = 1 - wide
+    doubt = xp.where(second, rest, wide)
+    if rounded is not None:
+        doubt = xp.where(rounded, xp.full_like(doubt, doubt_of_one), doubt)
+    return xp.where(second, wide, rest), raise_tiny(doubt)
+
+
+def claim_of_logits(logits: Any, chosen: Any, at: Any, xp: Any) -> tuple[Claim, Any]:
     """Confidence and doubt of the chosen class, and the log-odds of every class, from log-sums over the others.
 
     Logits are finite, so no row claims certainty: where the doubt is below what float64 holds, it is the smallest.
     """
-    odds = log_odds(logits)
-    own = odds[np.arange(len(chosen)), chosen]
-    return Claim(expit(own), np.maximum(expit(-own), SMALLEST)), odds
-
-
-def log_odds(logits: Floats) -> Floats:
-    """For each class, its logit less the log-sum-exp of the other classes' logits."""
-    odds = np.empty(logits.shape)
+    parts = []
+    size = max(1, _WIDENED[xp.__name__] // logits.shape[1] // 4)
     with np.errstate(over="ignore", invalid="ignore"):
-        for start in range(0, len(logits), 1 << 10):
-            block = slice(start, start + (1 << 10))
-            odds[block] = log_odds_of_block(logits[block], np.arange(len(logits[block])), np)
-    return odds
+        for start in range(0, len(logits), size):
+            block = widen(logits[start : start + size])
+            parts.append(log_odds(block, at[: len(block)], xp))
+    odds = xp.concatenate(parts)
+    own = odds[at, chosen]
+    return Claim(expit(own, xp), expit(-own, xp).clip(SMALLEST, None)), odds
 
 
-def log_odds_of_block(logits: Any, at: Any, xp: Any) -> Any:
-    """As :func:`log_odds`, of arrays or tensors: ``xp`` is NumPy or torch, ``at`` its 0, 1, ... for the rows."""
+def log_odds(logits: Any, at: Any, xp: Any) -> Any:
+    """For each class, its logit less the log-sum-exp of the other classes' logits; ``at`` numbers the rows."""
     order = xp.argmax(logits, axis=1)
     top = logits[at, order]
     rest = logits + 0.0
@@ -175,38 +251,37 @@ def log_odds_of_block(logits: Any, at: Any, xp: Any) -> Any:
     return xp.clip(odds, -_FARTHEST, _FARTHEST)
 
 
-def near_one(confidence: Numbers) -> float:
-    """The number above which the doubt of a confidence has lost its digits."""
-    return 1 - 2 * _NEAR_STEPS * confidence.half_step
+def warn_of_certain_rows(float_type: str, rows: int, certain: int) -> None:
+    """Say that rows of narrow probabilities leave nothing to the other classes."""
+    if certain:
+        _warn(
+            f"{certain:,} of {rows:,} rows of {float_type} probabilities leave exactly nothing for "
+            "the other classes, and are taken for claims of certainty. If that is rounding (some models return "
+            "1 - p), give logits, the one column of P(second label), or floor="
+        )
 
 
-def warn_if_near_one(name: str, confidence: Numbers, ones: int, above: Callable[[float], int]) -> None:
-    """Say that confidences are 1 by rounding, or so near that their doubt is; ``above`` counts those above a bound."""
-    near = above(near_one(confidence)) - ones
-    warn_of_rounding(name, confidence, len(confidence.values), ones if confidence.is_narrow else 0, near)
-
-
-def warn_of_rounding(name: str, confidence: Numbers, rows: int, rounded: int, near: int) -> None:
+def warn_of_rounding(argument: str, confidence: Numbers, rows: int, rounded: int, near: int) -> None:
     """Say how many of so many confidences are 1 by rounding, and how many lie near it; nothing if none do."""
     if not near and not rounded:
         return
-    said = []
+    findings = []
     if rounded:
-        said.append(
-            f"{rounded:,} of {rows:,} values of {name} are 1.0 in {confidence.float_type}, a rounded number, "
-            f"not certainty; their doubt is taken as {ROUNDED_HALF_STEPS * confidence.half_step:.2g}"
+        findings.append(
+            f"{rounded:,} of {rows:,} values of {argument} are 1.0 in {confidence.float_type}, a rounded number, "
+            f"not certainty; their doubt is taken as {confidence.doubt_of_one:.2g}"
         )
     if confidence.is_stored_wide:
-        said.append(
-            f"all values of {name} are {confidence.float_type} numbers stored as a wider type: float32=False "
+        findings.append(
+            f"all values of {argument} are {confidence.float_type} numbers stored as a wider type: float32=False "
             "(--as-float64) takes them literally"
         )
     if near:
-        said.append(
-            f"{near:,} of {rows:,} values of {name} lie within {_NEAR_STEPS} {confidence.float_type} steps of "
+        findings.append(
+            f"{near:,} of {rows:,} values of {argument} lie within {_NEAR_STEPS} {confidence.float_type} steps of "
             "1, so their doubt has lost its digits"
         )
-    _warn(f"{'; '.join(said)}. Logits keep them: Predictions.from_logits, or give doubt=")
+    _warn(f"{'; '.join(findings)}. Logits keep them: Predictions.from_logits, or give doubt=")
 
 
 def _warn(message: str) -> None:

@@ -2,57 +2,111 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NoReturn
 
-from surefoot.errors import InvalidPredictions
-from surefoot.predictions.checks import refuse_positive
-from surefoot.predictions.columns import NARROW_TYPES, Numbers, is_type_used, to_digits
-from surefoot.predictions.dataframe import FrameColumns, collected
-from surefoot.predictions.doubt import ROUNDED_HALF_STEPS, SMALLEST, warn_of_rounding
-from surefoot.predictions.labels import (
-    Label,
-    given_labels_of,
-    labels_in_names_of,
-    labels_of_count,
-    labels_of_second,
+from surefoot.core.tally import Label
+from surefoot.errors import InvalidPredictions, NeedsRows
+from surefoot.predictions.base import Predictions
+from surefoot.predictions.checks import (
+    FRACTION,
+    NOT_NEGATIVE,
+    OUTCOME,
+    WEIGHT_IN_RANGE,
+    WHOLE,
+    Check,
+    complements,
+    refuse_positive,
+    sums_to_one,
 )
+from surefoot.predictions.dataframe import FrameColumns, collect
+from surefoot.predictions.doubt import (
+    NARROW_TYPES,
+    SMALLEST,
+    Numbers,
+    is_type_used,
+    round_to_digits,
+    warn_of_certain_rows,
+    warn_of_rounding,
+)
+from surefoot.predictions.labels import check_labels, labels_in_names, labels_of_count, labels_of_second
 
 #: More classes than this are identifiers.
 _MOST_CLASSES = 20_000
 
+NULL = Check(lambda x: x.is_null(), "is null", "are null", "fill or drop them", "{0} is null")
+NAN = Check(lambda x: x.is_nan(), "is nan", "are nan", "fill or drop them", "{0} is nan")
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FramePredictions:
-    """What :class:`Predictions` are, as columns of a lazy frame.
+class FramePredictions(Predictions):
+    """What :class:`Predictions` are, as columns of a lazy frame: their names begin with ``sf_``."""
 
-    ``correct``, ``confidence``, ``doubt``, ``weight`` and, where given, ``truth``, ``predicted`` and a column for each
-    class, all with the prefix ``sf_``.
-    """
+    has_rows = False
 
     frame: Any
-    labels: tuple[Label, ...] | None
-    #: Names of columns, or None.
-    truth: str | None
-    predicted: str | None
-    probabilities: tuple[str, ...] | None
+    labels: tuple[Label, ...] | None = None
+    truth: str | None = None
+    predicted: str | None = None
+    #: The column of P(second label), or a column for each class.
+    probabilities: tuple[str, ...] | None = None
     rounded: int = 0
     is_weighted: bool = False
+    correct: str = field(default="sf_correct", init=False)
+    confidence: str = field(default="sf_confidence", init=False)
+    doubt: str = field(default="sf_doubt", init=False)
+    weight: str = field(default="sf_weight", init=False)
 
     def __repr__(self) -> str:
         classes = "" if self.labels is None else f", {len(self.labels)} classes"
-        return f"FramePredictions(a lazy frame{classes})"
+        return f"Predictions(a lazy frame{classes})"
+
+    def __len__(self) -> NoReturn:
+        raise NeedsRows("the number of rows")
+
+    def __bool__(self) -> bool:
+        return True
+
+    @property
+    def engine(self) -> str:  # type: ignore[override]
+        import narwhals as nw
+
+        return "spark" if self.frame.implementation == nw.Implementation.PYSPARK else "narwhals"
+
+    @cached_property
+    def has_equal_weights(self) -> bool:
+        """Whether all rows that count weigh the same."""
+        import narwhals as nw
+
+        if not self.is_weighted:
+            return True
+        weight = nw.col(self.weight)
+        found = collect(self.frame.filter(weight > 0).select(low=weight.min(), high=weight.max()))
+        return bool(found["low"].to_list() == found["high"].to_list())
+
+    def rows(self, what: str = "this") -> NoReturn:
+        raise NeedsRows(what)
+
+    def slice(self, by: str, value: Label) -> FramePredictions:
+        """The rows of one slice: of a column, or of the ``"predicted"`` or ``"truth"``."""
+        import narwhals as nw
+
+        column = getattr(self, by) if by in ("predicted", "truth") else by
+        if by in ("predicted", "truth") and self.labels is not None:
+            # labels of probabilities are held as their places among all
+            value = self.labels.index(value)
+        return replace(self, frame=self.frame.filter(nw.col(column) == value))
 
 
 @dataclass(frozen=True)
-class _Check:
-    """Something that must hold on no row: what to say, the value to show, and the filter that finds the rows."""
+class _Asked:
+    """A check of a column: what it is evaluated on, and what of it is shown."""
 
+    check: Check
     column: str
-    fails: Any
-    value: Any
-    said: str
-    filter: str
+    of: Any
+    shown: Any = None
 
 
 def describe(
@@ -73,22 +127,19 @@ class _Description:
         self.floor = floor
         self.float32 = float32
         #: The column of confidences that come alone, whose 1 may be a rounded number, and the type it is of.
-        self.bare_column: str | None = None
-        self.bare_type = "float64"
-        self.checks: list[_Check] = []
+        self.alone: str | None = None
+        #: The type of confidences, or of probabilities of all classes.
+        self.float_type = "float64"
+        self.checks: list[_Asked] = []
 
     def predictions(self) -> FramePredictions:
         nw, columns = self.nw, self.columns
         weight = columns.name("weight")
         named = {"sf_weight": nw.lit(1.0) if weight is None else self.number("weight", weight, fraction=False)}
         if columns.has("probabilities"):
-            columns.refuse("probabilities", "confidence", "doubt", "correct")
             return self.from_probabilities(named)
-        if self.labels is not None or self.pos_label is not None:
-            raise InvalidPredictions("labels= says what the columns of probabilities stand for; name probabilities=.")
         truth = predicted = None
         if columns.has("correct"):
-            columns.refuse("correct", "truth", "predicted")
             named["sf_correct"] = self.outcome(columns.need_name("correct"))
         else:
             truth, predicted = columns.need_name("truth"), columns.need_name("predicted")
@@ -100,63 +151,55 @@ class _Description:
         names = (truth and "sf_truth", predicted and "sf_predicted")
         return FramePredictions(frame, None, *names, None, rounded, weight is not None)
 
-    # -- columns -----------------------------------------------------------------------------------------------------
+    # -- columns -------------------------------------------------------------------------------------------------------
 
     def flag(self, condition: Any) -> Any:
         """1 where it holds, 0 elsewhere: a number, since sums of booleans are refused by some engines."""
         return condition.cast(self.nw.Float64)
 
+    def ask(self, check: Check, column: str, of: Any, shown: Any = None) -> None:
+        self.checks.append(_Asked(check, column, of, shown))
+
     def number(self, role: str, column: str, *, fraction: bool = True) -> Any:
         nw, dtype = self.nw, self.schema[column]
         if dtype.is_integer() and fraction:
             raise InvalidPredictions(
-                f"column {column!r} holds integers, but should hold numbers from 0 to 1; if these are percentages "
-                "divide by 100, if 0 and 1 are meant cast to float."
+                "holds integers, but should hold numbers from 0 to 1",
+                argument=role,
+                column=column,
+                hint="if these are percentages divide by 100, if 0 and 1 are meant cast to float",
             )
         if not dtype.is_numeric():
-            raise InvalidPredictions(f"column {column!r} is of type {dtype}; {role} should hold numbers.")
+            raise InvalidPredictions(f"is of type {dtype}; {role} should hold numbers", argument=role, column=column)
         return self.checked(column, nw.col(column), fraction=fraction)
 
     def checked(self, column: str, x: Any, *, fraction: bool = True) -> Any:
         """Numbers as float64, with the checks that they are numbers of the kind that is meant."""
-        nw = self.nw
-        self.no_nulls(column, x)
-        wide = x.cast(nw.Float64)
-        self.checks.append(_Check(column, wide.is_nan(), wide, "are nan; fill or drop them", f"{column} is nan"))
-        if fraction:
-            outside = (wide < 0) | (wide > 1)
-            said = "lie outside [0, 1]; if these are percentages, divide by 100"
-            self.checks.append(_Check(column, outside, wide, said, f"{column} < 0 or {column} > 1"))
-        else:
-            said = "are below 0, or so small or large that their squares leave float64; only ratios of weights matter"
-            bad = (wide < 0) | (wide > 1e50) | ((wide > 0) & (wide < 1e-50))
-            self.checks.append(_Check(column, bad, wide, said, f"{column} < 0 or not between 1e-50 and 1e50"))
+        self.ask(NULL, column, x)
+        wide = x.cast(self.nw.Float64)
+        for check in (NAN, FRACTION) if fraction else (NAN, NOT_NEGATIVE, WEIGHT_IN_RANGE):
+            self.ask(check, column, wide, wide)
         return wide
-
-    def no_nulls(self, column: str, x: Any) -> None:
-        self.checks.append(_Check(column, x.is_null(), None, "are null; fill or drop them", f"{column} is null"))
 
     def label(self, column: str) -> Any:
         nw, dtype = self.nw, self.schema[column]
         x = nw.col(column)
-        self.no_nulls(column, x)
+        self.ask(NULL, column, x)
         if dtype in (nw.Categorical, nw.Enum) or isinstance(dtype, nw.Enum):
             return x.cast(nw.String)
         if dtype == nw.UInt64:
-            huge = x.cast(nw.Float64) >= 2.0**63
-            self.checks.append(
-                _Check(column, huge, None, "are too large for labels; use strings", f"{column} >= 2**63")
-            )
+            huge = Check(lambda x: x >= 2.0**63, "", "are too large for labels", "use strings", "{0} >= 2**63")
+            self.ask(huge, column, x.cast(nw.Float64))
         if dtype.is_float():
             wide = x.cast(nw.Float64)
-            said = "are no labels; labels are booleans, integers or strings"
-            bad = (wide != wide.floor()) | wide.is_nan() | (wide.abs() > 2.0**53)
-            self.checks.append(_Check(column, bad, wide, said, f"{column} is not whole"))
+            self.ask(NAN, column, wide)
             # what fails the check must not fail the cast before it
-            return wide.fill_null(0.0).fill_nan(0.0).clip(-(2.0**53), 2.0**53).cast(nw.Int64)
+            safe = wide.fill_null(0.0).fill_nan(0.0).clip(-(2.0**54), 2.0**54)
+            self.ask(WHOLE, column, safe, wide)
+            return safe.cast(nw.Int64)
         if dtype.is_integer() or dtype in (nw.Boolean, nw.String):
             return x
-        raise InvalidPredictions(f"column {column!r} is of type {dtype}; labels are booleans, integers or strings.")
+        raise InvalidPredictions(f"is of type {dtype}", column=column, hint="labels are booleans, integers or strings")
 
     def kind(self, column: str) -> str:
         dtype = self.schema[column]
@@ -165,44 +208,44 @@ class _Description:
     def same_kind(self, one: str, other: str) -> None:
         if self.kind(one) != self.kind(other):
             raise InvalidPredictions(
-                f"column {one!r} holds {self.kind(one)}, but column {other!r} holds {self.kind(other)}; convert one."
+                f"holds {self.kind(one)}, but column {other!r} holds {self.kind(other)}", column=one, hint="convert one"
             )
 
     def outcome(self, column: str) -> Any:
         nw, dtype = self.nw, self.schema[column]
         x = nw.col(column)
-        self.no_nulls(column, x)
+        self.ask(NULL, column, x)
         if dtype == nw.Boolean:
             return self.flag(x)
         if not dtype.is_numeric():
-            raise InvalidPredictions(f"column {column!r} is of type {dtype}; it should hold true or false, 1 or 0.")
+            raise InvalidPredictions(f"is of type {dtype}", argument="correct", column=column, hint=OUTCOME.hint)
         wide = x.cast(nw.Float64)
-        said = "are neither true nor false, 1 nor 0"
-        self.checks.append(_Check(column, (wide != 0) & (wide != 1), wide, said, f"{column} not in (0, 1)"))
+        self.ask(OUTCOME, column, wide, wide)
         return self.flag(wide == 1)
 
-    # -- confidence and doubt ----------------------------------------------------------------------------------------
+    # -- confidence and doubt ------------------------------------------------------------------------------------------
 
     def claim(self) -> dict[str, Any]:
-        nw, columns = self.nw, self.columns
+        columns = self.columns
         stated, doubted = columns.name("confidence"), columns.name("doubt")
         if stated is None and doubted is None:
-            raise InvalidPredictions("confidence= is missing: name the column, or doubt= (1 - confidence).")
+            raise InvalidPredictions("confidence= is missing: name the column, or doubt= (1 - confidence)")
         c: Any = None if stated is None else self.number("confidence", stated)
         d: Any = None if doubted is None else self.number("doubt", doubted)
-        if c is not None and d is not None and stated is not None and doubted is not None:
-            narrow = nw.Float32 in (self.schema[stated], self.schema[doubted])
-            apart = (c + d - 1).abs() > (1e-6 if narrow else 1e-12)
-            said = f"do not add up to 1 with column {stated!r}"
-            self.checks.append(_Check(doubted, apart, d, said, f"abs({stated} + {doubted} - 1) > 1e-6"))
+        if stated is not None and doubted is not None:
+            tolerance = max(Numbers((), self.type_of_column(name)).complement_tolerance for name in (stated, doubted))
+            self.ask(complements(tolerance, stated), doubted, c + d, d)
         if self.floor is not None:
             return self.clipped(c if c is not None else 1 - d)
         if d is not None:
             return {"sf_confidence": 1 - d if c is None else c, "sf_doubt": self.raised(d), "sf_rounded": d * 0.0}
         assert stated is not None
-        self.bare_column = "sf_confidence"
-        self.bare_type = "float32" if self.schema[stated] == nw.Float32 else "float64"
+        self.alone, self.float_type = "sf_confidence", self.type_of_column(stated)
         return {"sf_confidence": c, "sf_doubt": 1 - c, "sf_rounded": self.flag(c == 1)}
+
+    def type_of_column(self, column: str) -> str:
+        dtype = self.schema[column]
+        return "float32" if self.nw.Float32 in (dtype, getattr(dtype, "inner", None)) else "float64"
 
     def raised(self, doubt: Any) -> Any:
         """No doubt above 0 is below the smallest normal number, so that 1/doubt is finite."""
@@ -213,13 +256,13 @@ class _Description:
         c = confidence.clip(self.floor, 1 - self.floor)
         return {"sf_confidence": c, "sf_doubt": 1 - c, "sf_rounded": c * 0.0}
 
-    # -- probabilities -----------------------------------------------------------------------------------------------
+    # -- probabilities -------------------------------------------------------------------------------------------------
 
     def from_probabilities(self, named: dict[str, Any]) -> FramePredictions:
         """Truth and predicted become positions in ``labels``: known here for all shards, so no shard has its own."""
         nw, columns = self.nw, self.columns
         truth, given = columns.need_name("truth"), columns.name("predicted")
-        scores, names, narrow = self.scores()
+        scores, names = self.scores()
         labels = self.class_labels(truth, len(scores), names)
         named["sf_truth"] = self.code(truth, labels)
         if given is not None:
@@ -227,7 +270,7 @@ class _Description:
             named["sf_predicted"] = self.code(given, labels)
         classes = ("sf_p1",) if len(scores) == 1 else tuple(f"sf_p{k}" for k in range(len(scores)))
         frame = columns.frame.with_columns(**named, **dict(zip(classes, scores, strict=True)))
-        frame = self.with_second(frame, given, narrow) if len(scores) == 1 else self.with_all(frame, classes, given)
+        frame = self.with_second(frame, given) if len(scores) == 1 else self.with_all(frame, classes, given)
         frame = frame.with_columns(sf_correct=self.flag(nw.col("sf_truth") == nw.col("sf_predicted")))
         frame, rounded = self.verify(frame)
         is_weighted = columns.name("weight") is not None
@@ -236,64 +279,70 @@ class _Description:
     def code(self, column: str, labels: tuple[Label, ...]) -> Any:
         """The position of a label among all."""
         values = self.label(column)
-        said = f"are none of the {len(labels)} labels; say what the columns stand for with labels="
-        self.checks.append(_Check(column, ~values.is_in(list(labels)), None, said, f"{column} not in labels"))
+        foreign = Check(
+            lambda x: ~x.is_in(list(labels)),
+            "",
+            f"are none of the {len(labels)} labels",
+            "say what the columns stand for with labels=",
+            "{0} not in labels",
+        )
+        self.ask(foreign, column, values)
         return self.nw.sum_horizontal(*((values == label).cast(self.nw.Int64) * k for k, label in enumerate(labels)))
 
-    def scores(self) -> tuple[list[Any], list[str] | None, bool]:
-        """The probability of each class as float64, what the columns are named, and whether they are float32."""
+    def scores(self) -> tuple[list[Any], list[str] | None]:
+        """The probability of each class as float64, and what the columns are named."""
         nw, columns = self.nw, self.columns
         names = columns.probability_names()
+        types = {self.type_of_column(name) for name in names}
+        self.float_type = types.pop() if len(types) == 1 else "float64"
         if len(names) > 1:
-            numbers = [self.number("probabilities", name) for name in names]
-            return numbers, columns.class_names(names), all(self.schema[name] == nw.Float32 for name in names)
+            return [self.number("probabilities", name) for name in names], columns.class_names(names)
         (name,) = names
         dtype = self.schema[name]
         if not isinstance(dtype, nw.List | nw.Array):
-            return [self.number("probabilities", name)], None, dtype == nw.Float32
-        self.no_nulls(name, nw.col(name))
+            return [self.number("probabilities", name)], None
+        self.ask(NULL, name, nw.col(name))
         # items of a fixed-size list can be had only from a list of any size
         items = nw.col(name).cast(nw.List(dtype.inner)) if isinstance(dtype, nw.Array) else nw.col(name)
         width = dtype.size if isinstance(dtype, nw.Array) else self.list_width(name)
         if not dtype.inner.is_float():
             raise InvalidPredictions(
-                f"column {name!r} holds lists of {dtype.inner}; they should hold numbers from 0 to 1."
+                f"holds lists of {dtype.inner}", column=name, hint="they should hold numbers from 0 to 1"
             )
-        numbers = [self.checked(name, items.list.get(k)) for k in range(width)]
-        return numbers, None, dtype.inner == nw.Float32
+        return [self.checked(name, items.list.get(k)) for k in range(width)], None
 
     def list_width(self, name: str) -> int:
         nw = self.nw
         lengths = self.columns.frame.select(n=nw.col(name).list.len().cast(nw.Int64))
-        found = collected(lengths.select(least=nw.col("n").min(), most=nw.col("n").max()))
+        found = collect(lengths.select(least=nw.col("n").min(), most=nw.col("n").max()))
         least, most = found["least"].to_list()[0], found["most"].to_list()[0]
         if least is None or least != most or least < 2:
             raise InvalidPredictions(
-                f"the lists of column {name!r} have {least} to {most} values; one a class is meant."
+                f"holds lists of {least} to {most} values", column=name, hint="one a class is meant"
             )
         return int(least)
 
     def class_labels(self, truth: str, count: int, names: list[str] | None) -> tuple[Label, ...]:
         kind, is_second = self.kind(truth), count == 1
         refuse_positive(is_second, self.pos_label)
-        given = None if self.labels is None else given_labels_of(self.labels, kind, max(2, count))
+        given = None if self.labels is None else check_labels(self.labels, kind, max(2, count))
         if given is not None:
             return labels_of_second((), kind, self.pos_label, given) if is_second else given
         values = self.label(truth)
         self.verify_now(self.columns.frame)
-        unique = collected(self.columns.frame.select(t=values).unique())
+        unique = collect(self.columns.frame.select(t=values).unique())
         found = tuple(sorted(value for value in unique["t"].to_list() if value is not None))
         if not found:
-            raise InvalidPredictions(f"column {truth!r} holds no rows; there is nothing to assess.")
+            raise InvalidPredictions("holds no rows", column=truth, hint="there is nothing to assess")
         if len(found) > _MOST_CLASSES:
-            raise InvalidPredictions(f"column {truth!r} holds {len(found):,} distinct values: are they identifiers?")
+            raise InvalidPredictions(f"holds {len(found):,} distinct values: are they identifiers?", column=truth)
         found = tuple(v if isinstance(v, bool | str) else int(v) for v in found)
         if is_second:
             return labels_of_second(found, kind, self.pos_label)
-        from_names = None if names is None else labels_in_names_of(found, kind, names)
+        from_names = None if names is None else labels_in_names(found, kind, names)
         return from_names or labels_of_count(found, kind, count)
 
-    def with_second(self, frame: Any, given: str | None, narrow: bool) -> Any:
+    def with_second(self, frame: Any, given: str | None) -> Any:
         nw = self.nw
         p = nw.col("sf_p1")
         if given is None:
@@ -302,7 +351,7 @@ class _Description:
         confidence = second * p + (1 - second) * (1 - p)
         if self.floor is not None:
             return frame.with_columns(**self.clipped(confidence))
-        self.bare_column, self.bare_type = "sf_p1", "float32" if narrow else "float64"
+        self.alone = "sf_p1"
         doubt = second * (1 - p) + (1 - second) * p
         rounded = second * self.flag(p == 1)
         return frame.with_columns(sf_confidence=confidence, sf_doubt=self.raised(doubt), sf_rounded=rounded)
@@ -310,9 +359,8 @@ class _Description:
     def with_all(self, frame: Any, classes: tuple[str, ...], given: str | None) -> Any:
         nw, count = self.nw, len(classes)
         columns = [nw.col(name) for name in classes]
-        said = "do not add up to 1; if these are logits, turn them into probabilities first"
-        off = (nw.col("sf_total") - 1).abs() > 1e-3
-        self.checks.append(_Check("probabilities", off, nw.col("sf_total"), said, "abs(sum - 1) > 0.001"))
+        total = nw.col("sf_total")
+        self.ask(sums_to_one(Numbers((), self.float_type).sum_tolerance), "probabilities", total, total)
         frame = frame.with_columns(sf_total=nw.sum_horizontal(*columns), sf_largest=nw.max_horizontal(*columns))
         if given is None:
             # the first of equals: those that are not the largest are moved behind all others
@@ -326,7 +374,7 @@ class _Description:
         doubt = self.raised(others.clip(0.0, 1.0))
         return frame.with_columns(sf_confidence=confidence, sf_doubt=doubt, sf_rounded=confidence * 0.0)
 
-    # -- checks ------------------------------------------------------------------------------------------------------
+    # -- checks --------------------------------------------------------------------------------------------------------
 
     def verify(self, frame: Any) -> tuple[Any, int]:
         """Run every check in one aggregation; raise for the first that fails.
@@ -335,58 +383,73 @@ class _Description:
         """
         nw = self.nw
         counts = self.flag(nw.col("sf_weight") > 0)
-        sums = {"sf_w": nw.col("sf_weight"), "sf_r": nw.col("sf_rounded") * counts}
-        if self.bare_column is not None and self.float32:
-            x = nw.col(self.bare_column)
-            inner = (x > 0) & (x < 1)
-            sums["sf_inner"] = self.flag(inner)
-            for kind, (digits, _) in NARROW_TYPES.items():
-                sums[f"sf_off_{kind}"] = self.flag(to_digits(x, digits) != x)
-                sums[f"sf_last_{kind}"] = self.flag(inner & (to_digits(x, digits - 1) != x))
+        sums = {"sf_w": nw.col("sf_weight"), "sf_ones": nw.col("sf_rounded"), "sf_r": nw.col("sf_rounded") * counts}
+        sums["sf_certain"] = self.flag(nw.col("sf_doubt") == 0)
+        if self.alone is not None:
+            sums |= self.signs_of_types(nw.col(self.alone))
         row = self.verify_now(frame, **sums)
         if not row["sf_w"]:
-            raise InvalidPredictions(f"column {self.columns.name('weight')!r}: all weights are 0; no row would count.")
-        found = self.type_of(row)
-        if found == "float64" or not row["sf_r"]:
+            raise InvalidPredictions("all weights are 0", column=self.columns.name("weight"), hint="no row would count")
+        rows, ones = int(row["sf_n"]), int(row["sf_ones"])
+        if self.alone is None:
+            narrow = self.float_type != "float64" and self.columns.has("probabilities") and self.floor is None
+            warn_of_certain_rows(self.float_type, rows, int(row["sf_certain"]) if narrow else 0)
             return frame.with_columns(sf_rounded=nw.col("sf_rounded") * 0.0), 0
-        column = Numbers((), found, is_stored_wide=found != self.bare_type)
+        kind = self.type_of_numbers(row)
+        column = Numbers((), kind, is_stored_wide=kind != self.float_type)
         name = str(self.columns.name("confidence") or self.columns.probability_names()[0])
-        warn_of_rounding(f"column {name!r}", column, int(row["sf_n"]), int(row["sf_r"]), 0)
-        doubt = nw.col("sf_doubt") + nw.col("sf_rounded") * (ROUNDED_HALF_STEPS * column.half_step)
+        rounded = ones if column.is_narrow else 0
+        warn_of_rounding(f"column {name!r}", column, rows, rounded, int(row[f"sf_near_{kind}"]) - ones)
+        if not rounded:
+            return frame.with_columns(sf_rounded=nw.col("sf_rounded") * 0.0), 0
+        doubt = nw.col("sf_doubt") + nw.col("sf_rounded") * column.doubt_of_one
         return frame.with_columns(sf_doubt=doubt), int(row["sf_r"])
 
-    def type_of(self, row: dict[str, Any]) -> str:
+    def signs_of_types(self, x: Any) -> dict[str, Any]:
+        """What tells the type of numbers, and how many lie near 1 in each; of a second label, where it is chosen."""
+        nw = self.nw
+        chosen = nw.col("sf_predicted").cast(nw.Float64) if self.alone == "sf_p1" else 1.0
+        inner = (x > 0) & (x < 1)
+        sums = {"sf_inner": self.flag(inner)}
+        for kind in ("float64", *NARROW_TYPES):
+            sums[f"sf_near_{kind}"] = self.flag(x > Numbers((), kind).near_one) * chosen
+        if self.float32:
+            for kind, (digits, _) in NARROW_TYPES.items():
+                sums[f"sf_off_{kind}"] = self.flag(round_to_digits(x, digits) != x)
+                sums[f"sf_last_{kind}"] = self.flag(inner & (round_to_digits(x, digits - 1) != x))
+        return sums
+
+    def type_of_numbers(self, row: dict[str, Any]) -> str:
         """The type of a confidence that comes alone: a float64 column whose numbers are all of a narrower one is that.
 
-        As :func:`surefoot.predictions.columns.narrowed`.
+        As :func:`surefoot.predictions.doubt.narrow`.
         """
-        if "sf_inner" in row:
-            for kind in NARROW_TYPES:
-                if kind == self.bare_type:
-                    break
-                if not row[f"sf_off_{kind}"] and is_type_used(kind, row["sf_inner"], row[f"sf_last_{kind}"]):
-                    return kind
-        return self.bare_type
+        for kind in NARROW_TYPES if self.float32 else ():
+            if kind == self.float_type:
+                break
+            if not row[f"sf_off_{kind}"] and is_type_used(kind, row["sf_inner"], row[f"sf_last_{kind}"]):
+                return kind
+        return self.float_type
 
     def verify_now(self, frame: Any, **sums: Any) -> dict[str, Any]:
         """Run the checks there are, and add up what else is asked for."""
         nw = self.nw
         asked = dict(sums)
-        for i, check in enumerate(self.checks):
-            asked[f"sf_bad{i}"] = self.flag(check.fails)
-            if check.value is not None:
-                asked[f"sf_value{i}"] = nw.when(check.fails).then(check.value)
+        for i, one in enumerate(self.checks):
+            fails = one.check.fails(one.of)
+            asked[f"sf_bad{i}"] = self.flag(fails)
+            if one.shown is not None:
+                asked[f"sf_value{i}"] = nw.when(fails).then(one.shown)
         values = [nw.col(name).max() for name in asked if name.startswith("sf_value")]
         added = [nw.col(name).sum() for name in asked if not name.startswith("sf_value")]
-        found = collected(frame.select(**asked).select(nw.len().alias("sf_n"), *added, *values))
+        found = collect(frame.select(**asked).select(nw.len().alias("sf_n"), *added, *values))
         row = {name: found[name].to_list()[0] for name in found.columns}
         if not row["sf_n"]:
-            raise InvalidPredictions("frame holds no rows; there is nothing to assess.")
-        for i, check in enumerate(self.checks):
+            raise InvalidPredictions("holds no rows", argument="frame", hint="there is nothing to assess")
+        for i, one in enumerate(self.checks):
             if row[f"sf_bad{i}"]:
-                such = "" if row.get(f"sf_value{i}") is None else f" (such as {row[f'sf_value{i}']!r})"
-                raise InvalidPredictions(
-                    f"column {check.column!r}: {int(row[f'sf_bad{i}']):,} values{such} {check.said}. "
-                    f"To find them: {check.filter}."
+                value = row.get(f"sf_value{i}")
+                raise one.check.count_error(
+                    one.column, int(row[f"sf_bad{i}"]), {} if value is None else {"value": value}
                 )
         return row

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from typing import Any, Literal, NoReturn
@@ -10,13 +9,13 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from surefoot.core.tally import Label
 from surefoot.errors import AmbiguousLabels, InvalidPredictions
-from surefoot.predictions.columns import Array, as_column, first_row, is_missing, refuse_null
+from surefoot.predictions.checks import WHOLE, refuse_null
+from surefoot.predictions.columns import Array, as_column, first_row, is_missing
 
-Label = bool | int | str
 Kind = Literal["booleans", "integers", "strings"]
 
-LARGEST_WHOLE_FLOAT = 2.0**53
 _BLOCK = 1 << 20
 
 
@@ -46,20 +45,17 @@ def as_labels(name: str, given: Any) -> Array:
         return _whole(name, values)
     first = f"{name}[0] is {values[:1].tolist()[0]!r}, of" if values.size else "it is of"
     way_out = "decode bytes to text" if values.dtype.kind == "S" else "convert it"
-    raise InvalidPredictions(f"{name} must hold booleans, integers or strings; {first} type {values.dtype}: {way_out}.")
-
-
-def check_same_kind(name: str, values: Array, other_name: str, other: Array) -> None:
-    """Raise if one column holds, say, integers and the other strings: they could never be equal."""
-    if len(values) and len(other) and kind_of(values) != kind_of(other):
-        refuse_mixture((name, kind_of(values), values[0].item()), (other_name, kind_of(other), other[0].item()))
+    raise InvalidPredictions(
+        f"must hold booleans, integers or strings; {first} type {values.dtype}: {way_out}", argument=name
+    )
 
 
 def refuse_mixture(*columns: tuple[str, Kind, Label]) -> NoReturn:
     (name, kind, first), (other_name, other_kind, other) = columns
     raise InvalidPredictions(
-        f"{name} holds {kind} ({name}[0] is {first!r}), but {other_name} holds {other_kind} "
-        f"({other_name}[0] is {other!r}); convert one of them."
+        f"holds {kind} ({name}[0] is {first!r}), but {other_name} holds {other_kind} ({other_name}[0] is {other!r})",
+        argument=name,
+        hint="convert one of them",
     )
 
 
@@ -73,34 +69,26 @@ def distinct(*columns: Array) -> tuple[Label, ...]:
     return tuple(sorted(found))
 
 
-def encode(name: str, values: Array, labels: tuple[Label, ...]) -> npt.NDArray[np.intp]:
-    """The position of each value in ``labels``; raise for a value that is none of them."""
+def encode(values: Array, labels: tuple[Label, ...]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
+    """The position of each value in ``labels``, and which values are none of them."""
     if labels == tuple(range(len(labels))) and values.dtype.kind in "iu":
         codes = values.astype(np.intp, copy=False)
-        foreign = (codes < 0) | (codes >= len(labels))
-    else:
-        sorted_labels, order = _sorted(labels)
-        position = np.searchsorted(sorted_labels, values).clip(max=len(labels) - 1)
-        codes, foreign = order[position], sorted_labels[position] != values
-    if foreign.any():
-        row = first_row(foreign)[0]
-        refuse_foreign(name, row, values[row].item(), labels)
-    return codes
+        return codes, (codes < 0) | (codes >= len(labels))
+    given = np.array(labels)
+    order = np.argsort(given, kind="stable")
+    place = np.searchsorted(given[order], values).clip(max=len(labels) - 1)
+    return order[place], given[order][place] != values
 
 
-def refuse_foreign(name: str, row: int, value: Label, labels: tuple[Label, ...]) -> NoReturn:
-    raise InvalidPredictions(
-        f"{name}[{row}] is {value!r}, which is none of the labels {shown(labels)}; "
-        "say what the columns stand for with labels=."
+def refuse_foreign(argument: str, row: int, value: Label, labels: tuple[Label, ...]) -> InvalidPredictions:
+    """The error for a label that is none of the known ones."""
+    return InvalidPredictions(
+        f"which is none of the labels {listed(labels)}",
+        argument=argument,
+        row=row,
+        value=value,
+        hint="say what the columns stand for with labels=",
     )
-
-
-def default_labels(truth: Array, count: int) -> tuple[Label, ...]:
-    """What the columns of ``count`` probabilities stand for when the caller does not say."""
-    kind = kind_of(truth)
-    if kind == "integers" and truth.min() >= 0 and truth.max() < count:
-        return tuple(range(count))
-    return labels_of_count(distinct(truth), kind, count)
 
 
 def labels_of_count(found: tuple[Label, ...], kind: str, count: int) -> tuple[Label, ...]:
@@ -111,8 +99,8 @@ def labels_of_count(found: tuple[Label, ...], kind: str, count: int) -> tuple[La
         return (False, True)
     if len(found) != count:
         raise InvalidPredictions(
-            f"probabilities are for {count} classes, but y_true holds {len(found)} distinct labels {shown(found)}; say "
-            "what the columns stand for with labels=."
+            f"probabilities are for {count} classes, but y_true holds {len(found)} distinct labels {listed(found)}",
+            hint="say what the columns stand for with labels=",
         )
     return found
 
@@ -138,14 +126,14 @@ def labels_of_second(
     if len(both) > 2:
         _refuse_number(both)
     if pos_label is None:
-        listed = " or ".join(repr(label) for label in both) if len(both) == 2 else shown(both)
+        choice = " or ".join(repr(label) for label in both) if len(both) == 2 else listed(both)
         raise AmbiguousLabels(
-            f"y_true holds the labels {shown(both)}: is the column of probabilities that of {listed}? Say so with "
+            f"y_true holds the labels {listed(both)}: is the column of probabilities that of {choice}? Say so with "
             "labels=(negative, positive), or pos_label= (on the command line --positive)."
         )
     positive = _as_label(pos_label, kind)
     if positive is None or (positive not in both and len(both) > 1):
-        raise InvalidPredictions(f"pos_label is {pos_label!r}, which is none of the labels {shown(both)} of y_true.")
+        raise InvalidPredictions(f"pos_label is {pos_label!r}, which is none of the labels {listed(both)} of y_true.")
     others = tuple(label for label in both if label != positive)
     if len(others) != 1 or len(both) != 2:
         _refuse_number(both)
@@ -155,7 +143,7 @@ def labels_of_second(
 def _refuse_number(found: tuple[Label, ...]) -> NoReturn:
     raise InvalidPredictions(
         f"one column of probabilities is for two classes, but y_true holds {len(found)} distinct labels "
-        f"{shown(found)}; name both with labels=(negative, positive), or give a column a class."
+        f"{listed(found)}; name both with labels=(negative, positive), or give a column a class."
     )
 
 
@@ -170,13 +158,8 @@ def _as_label(value: Any, kind: str) -> Label | None:
     return value if fits else None
 
 
-def labels_in_names(truth: Array, names: list[str]) -> tuple[Label, ...] | None:
-    """The labels that columns are named after, less what all names begin with; None if the names are no labels."""
-    return labels_in_names_of(distinct(truth), kind_of(truth), names)
-
-
-def labels_in_names_of(found: tuple[Label, ...], kind: str, names: list[str]) -> tuple[Label, ...] | None:
-    """As :func:`labels_in_names`, given the labels that occur.
+def labels_in_names(found: tuple[Label, ...], kind: str, names: list[str]) -> tuple[Label, ...] | None:
+    """The labels that columns are named after, less what all names begin with; None if the names are no labels.
 
     Raise if names are the labels of some rows and not of others: then an order would be guessed, and wrongly.
     """
@@ -191,7 +174,7 @@ def labels_in_names_of(found: tuple[Label, ...], kind: str, names: list[str]) ->
         uncovered = [label for label in found if label not in labels]
         if len(uncovered) < len(found) or any(str(label).casefold() in folded for label in found):
             raise InvalidPredictions(
-                f"y_true holds {uncovered[0]!r}, but the columns of probabilities are named after {shown(labels)}; "
+                f"y_true holds {uncovered[0]!r}, but the columns of probabilities are named after {listed(labels)}; "
                 "say what they stand for with labels=."
             )
     return None
@@ -207,54 +190,46 @@ def _read_names(names: list[str], kind: str) -> tuple[Label, ...] | None:
     return tuple(int(match[1]) for match in whole if match) if all(whole) else None
 
 
-def given_labels(labels: Any, truth: Array, count: int | None) -> tuple[Label, ...]:
-    """The caller's ``labels``, checked: one for each column, no two alike, of the kind of the truth."""
-    return given_labels_of(labels, kind_of(truth), count)
-
-
-def given_labels_of(labels: Any, kind: str, count: int | None) -> tuple[Label, ...]:
-    """As :func:`given_labels`, given the kind of the truth."""
+def check_labels(labels: Any, kind: str, count: int | None) -> tuple[Label, ...]:
+    """The caller's ``labels``: one for each column, no two alike, of the kind of the truth."""
+    if hasattr(labels, "tolist"):
+        labels = labels.tolist()
     values = as_labels("labels", list(labels) if isinstance(labels, range) else labels)
-    listed = tuple(values.tolist())
-    if not listed:
+    named = tuple(values.tolist())
+    if not named:
         raise InvalidPredictions("labels is empty; name at least one class.")
-    if count is not None and len(listed) != count:
+    if count is not None and len(named) != count:
         raise InvalidPredictions(
-            f"labels names {len(listed)} classes {shown(listed)}, but probabilities are for {count}."
+            f"labels names {len(named)} classes {listed(named)}, but probabilities are for {count}."
         )
-    if len(set(listed)) != len(listed):
-        twice = next(label for i, label in enumerate(listed) if label in listed[:i])
-        raise InvalidPredictions(f"labels[{listed.index(twice, listed.index(twice) + 1)}] is {twice!r} once more.")
+    if len(set(named)) != len(named):
+        twice = next(label for i, label in enumerate(named) if label in named[:i])
+        raise InvalidPredictions(f"labels[{named.index(twice, named.index(twice) + 1)}] is {twice!r} once more.")
     if kind_of(values) != kind:
         raise InvalidPredictions(
-            f"y_true holds {kind}, but labels holds {kind_of(values)} (labels[0] is {listed[0]!r}); convert one."
+            f"y_true holds {kind}, but labels holds {kind_of(values)} (labels[0] is {named[0]!r}); convert one."
         )
-    return listed
+    return named
 
 
-def shown(labels: tuple[Label, ...], most: int = 6) -> str:
+def listed(labels: tuple[Label, ...], most: int = 6) -> str:
     """A short list of labels for a message."""
     names = [repr(label) if len(repr(label)) <= 40 else f"{repr(label)[:38]}…" for label in labels[:most]]
     return f"({', '.join(names)}{', …' if len(labels) > most else ''})"
-
-
-def _sorted(labels: tuple[Label, ...]) -> tuple[Array, npt.NDArray[np.intp]]:
-    values = np.array(labels)
-    order = np.argsort(values, kind="stable")
-    return values[order], order
 
 
 def _from_objects(name: str, values: Array) -> Array:
     kinds: dict[str, int] = {}
     for row, value in enumerate(values):
         if is_missing(value):
-            refuse_null(name, row, value)
+            raise refuse_null(name, row, str(value))
         kinds.setdefault(_object_kind(name, row, value), row)
     if len(kinds) > 1:
         (one, at), (other, then) = list(kinds.items())[:2]
         raise InvalidPredictions(
-            f"{name} mixes {one} and {other}: {name}[{at}] is {values[at]!r}, {name}[{then}] is {values[then]!r}; "
-            "convert them to one kind."
+            f"mixes {one} and {other}: {name}[{at}] is {values[at]!r}, {name}[{then}] is {values[then]!r}",
+            argument=name,
+            hint="convert them to one kind",
         )
     kind = next(iter(kinds), "integers")
     if kind == "strings":
@@ -266,24 +241,17 @@ def _from_objects(name: str, values: Array) -> Array:
     except OverflowError:
         row = next(i for i, value in enumerate(values) if not -(2**63) <= value < 2**63)
         raise InvalidPredictions(
-            f"{name}[{row}] is {values[row]!r}, too large for a label; use strings for such identifiers."
+            "too large for a label", argument=name, row=row, value=values[row], hint="use strings for such identifiers"
         ) from None
 
 
-def _whole_number(name: str, row: int, value: Any) -> int:
+def _whole_number(argument: str, row: int, value: Any) -> int:
     """An integer, or a float that is one."""
     if isinstance(value, int | np.integer):
         return int(value)
-    if value != math.floor(value) or abs(value) > LARGEST_WHOLE_FLOAT:
-        refuse_float(name, row, value)
+    if WHOLE.fails(float(value)):
+        raise WHOLE.error(argument, row, float(value))
     return int(value)
-
-
-def refuse_float(name: str, row: int, value: Any) -> NoReturn:
-    raise InvalidPredictions(
-        f"{name}[{row}] is {float(value)!r}, which is no label; labels are booleans, integers or strings. "
-        "If these are probabilities, use Predictions.from_probabilities."
-    )
 
 
 def _object_kind(name: str, row: int, value: Any) -> Kind:
@@ -293,28 +261,36 @@ def _object_kind(name: str, row: int, value: Any) -> Kind:
         return "integers"
     if isinstance(value, str):
         if value.endswith("\0"):
-            raise InvalidPredictions(f"{name}[{row}] is {value!r}, which ends in a null character; strip it.")
+            raise InvalidPredictions(
+                "which ends in a null character", argument=name, row=row, value=value, hint="strip it"
+            )
         return "strings"
     raise InvalidPredictions(
-        f"{name}[{row}] is {value!r}, a {type(value).__name__}; labels are booleans, integers or strings."
+        f"a {type(value).__name__}",
+        argument=name,
+        row=row,
+        value=value,
+        hint="labels are booleans, integers or strings",
     )
 
 
-def _whole(name: str, values: Array) -> Array:
+def _whole(argument: str, values: Array) -> Array:
     missing = np.isnan(values)
     if missing.any():
-        refuse_null(name, first_row(missing)[0], "nan")
+        raise refuse_null(argument, first_row(missing)[0], "nan")
     wide = values.astype(np.float64, copy=False)
-    broken = (wide != np.floor(wide)) | (np.abs(wide) > LARGEST_WHOLE_FLOAT)
-    if broken.any():
-        row = first_row(broken)[0]
-        refuse_float(name, row, values[row])
+    fails = WHOLE.fails(wide)
+    if fails.any():
+        row = first_row(fails)[0]
+        raise WHOLE.error(argument, row, float(values[row]))
     return wide.astype(np.int64)
 
 
 def _as_signed(name: str, values: Array) -> Array:
     if values.dtype == np.uint64 and values.size and values.max() >= 2**63:
         row = first_row(values >= 2**63)[0]
-        raise InvalidPredictions(f"{name}[{row}] is {values[row].item()!r}, too large for a label; use strings.")
+        raise InvalidPredictions(
+            "too large for a label", argument=name, row=row, value=values[row].item(), hint="use strings"
+        )
     # numpy compares uint64 with int64 as floats, where different labels can be equal
     return values.astype(np.int64) if values.dtype == np.uint64 else values

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from surefoot._stats.roots import root
-from surefoot.core.tally import Floats
+from surefoot.core.table import Floats
 from surefoot.predictions import Predictions
 from surefoot.risk.intervals import (
     FEWEST,

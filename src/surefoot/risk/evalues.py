@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from surefoot._io.arguments import check_share
 from surefoot.core.doubt_table import CUTS
-from surefoot.core.tally import Floats
+from surefoot.core.table import Floats
 from surefoot.risk.law.counts import Counts
 
 Flags = npt.NDArray[np.bool_]

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
-from surefoot.core.tally import Floats
+from surefoot.core.table import Floats
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions import Predictions
-from surefoot.predictions.columns import check_lengths
+from surefoot.predictions.checks import check_lengths
 from surefoot.predictions.labels import as_labels
 from surefoot.risk.evalues import MIXTURE
 from surefoot.risk.law.cells import Cells, Codes, bands_of

@@ -10,9 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from surefoot._io.arguments import check_share, check_whole
-from surefoot.core.tally import Floats
-from surefoot.engines.anywhere import on_host
-from surefoot.engines.numpy import tally_arrays
+from surefoot.core.table import Floats
 from surefoot.engines.parallel import in_parallel, workers
 from surefoot.errors import MetricUnavailable
 from surefoot.metrics.by_confidence import TERMS, Levels, levels
@@ -72,10 +70,12 @@ def ecd_test(
     check_whole("draws", draws)
     p = _unweighted(
         "ecd_test",
-        on_host(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)),
+        as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt).rows(
+            "this test"
+        ),
     )
     at = _levels(p)
-    value = float(ECD.evaluate(tally_arrays(p, ECD.terms)).value)
+    value = float(ECD.evaluate(p.tally(ECD.terms)).value)
     inside = (at.confidence > 0) & (at.confidence < 1)
     c, rows = at.confidence[inside], at.rows[inside]
     odds = np.log(c) - np.log1p(-c)
@@ -169,7 +169,9 @@ def tcal_test(
     check_whole("draws", draws)
     p = _unweighted(
         "tcal_test",
-        on_host(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)),
+        as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt).rows(
+            "this test"
+        ),
     )
     rng = np.random.default_rng(0) if rng is None else rng
     at = _levels(p)
@@ -253,8 +255,10 @@ def ecce_test(
     >>> result.pvalue_mad < 1e-9
     True
     """
-    p = on_host(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt))
-    tally = tally_arrays(p, TERMS)
+    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt).rows(
+        "this test"
+    )
+    tally = p.tally(TERMS)
     mad, r = (float(metric.evaluate(tally).value) for metric in (ECCE_MAD, ECCE_R))
     c, weight = p.confidence_of(slice(None)), p.weight
     sigma = math.sqrt(float((weight**2 * c * p.doubt_of(slice(None))).sum())) / float(weight.sum())
@@ -289,7 +293,7 @@ def range_tail(x: float) -> float:
 
 def _levels(p: Predictions) -> Levels:
     """The confidences, how many rows have them and how many of those are correct: equal weights say nothing."""
-    at = levels(tally_arrays(p, TERMS))
+    at = levels(p.tally(TERMS))
     return at._replace(weight=at.rows, correct=np.round(at.correct * at.rows / at.weight))
 
 

@@ -26,8 +26,7 @@ import numpy as np
 from scipy.special import expit, gammaincinv, logit
 
 from surefoot._io.arguments import check_share, check_whole
-from surefoot.core.tally import Floats
-from surefoot.engines.anywhere import on_host
+from surefoot.core.table import Floats
 from surefoot.errors import FewMistakesWarning
 from surefoot.metrics.binned import ece
 from surefoot.predictions import Predictions
@@ -114,7 +113,7 @@ def intervals(
     """
     check_share("level", level, "0.95")
     check_whole("draws", draws)
-    predictions = on_host(predictions)
+    predictions = predictions.rows("intervals")
     codes = None if groups is None else group_codes(len(predictions), groups, predictions.weight)
     predictions, codes = counting(predictions, codes)
     found = value_intervals(predictions, level=level, groups=codes, with_ranking=True)

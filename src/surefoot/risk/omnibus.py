@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from surefoot._stats.binomial import more_than
-from surefoot.core.tally import Floats
+from surefoot.core.table import Floats
 from surefoot.risk.evalues import MIXTURE, factors
 from surefoot.risk.law.bernoulli_sum import CAP, SAME, BernoulliSum
 from surefoot.risk.law.cells import Cells

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from surefoot._io.arguments import check_share, check_whole
-from surefoot.core.tally import Floats
+from surefoot.core.table import Floats
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions import Predictions
 from surefoot.risk.law.bernoulli_sum import CAP, BernoulliSum

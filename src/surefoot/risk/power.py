@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from surefoot.core.tally import Floats
+from surefoot.core.table import Floats
 from surefoot.risk.law.cells import Cells
 from surefoot.risk.omnibus import Draws, TestedSide
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import numpy as np
 
 from surefoot._io.arguments import check_whole
-from surefoot.core.tally import Floats, Tally
-from surefoot.engines.anywhere import is_on_device, on_host, stays, tally_terms
+from surefoot.core.table import Floats
+from surefoot.core.tally import Tally
 from surefoot.errors import InvalidPredictions, MetricUnavailable
 from surefoot.metrics.size_ratio import CSR, CSR_SIGMA, CSR_Z, P_RISK, normal_cdf
 from surefoot.metrics.terms import (
@@ -24,7 +24,7 @@ from surefoot.metrics.terms import (
     WEIGHT,
     WRONG,
 )
-from surefoot.predictions import Predictions, as_predictions
+from surefoot.predictions import ArrayPredictions, Predictions, as_predictions
 from surefoot.risk.deflation import Deflation, csr_lower
 from surefoot.risk.effects import Effects, effects_of, equal_weights, spread_of_errors
 from surefoot.risk.evalues import log_e
@@ -35,9 +35,6 @@ from surefoot.risk.law.counts import MOST, Counts, counts_of
 from surefoot.risk.law.null import upper_tail
 from surefoot.risk.omnibus import DesignEffects, Direction, Draws, OfSums, Omnibus, omnibus
 from surefoot.risk.result import Alternative, Method, RiskResult
-
-if TYPE_CHECKING:
-    from surefoot.engines.anywhere import Held
 
 #: What a tally has to hold for the test.
 TERMS = (ROWS, WEIGHT, ERRORS, CERTAIN, CERTAIN_WRONG, DOUBT, WRONG, *P_RISK.terms, *BY_DOUBT)
@@ -97,33 +94,28 @@ def risk_test(
         raise ValueError("method 'monte_carlo' draws at random; give rng=numpy.random.default_rng(seed).")
     check_whole("draws", draws)
     x = predictions_or_tally
-    if not isinstance(x, Tally) and not stays(x):
+    if not isinstance(x, Tally | Predictions):
         x = as_predictions(x, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
     elif any(given is not None for given in (y_pred, confidence, sample_weight, floor, doubt)):
         raise TypeError("a tally or predictions already hold all there is; give them alone.")
-    if is_on_device(x) and (groups is not None or not x.has_equal_weights):
+    if isinstance(x, Predictions) and x.has_rows and (groups is not None or not x.has_equal_weights):
         # the exact law of unequal weights is made of rows, and so is what rows of a group have in common
-        x = on_host(x)
-    tally = x if isinstance(x, Tally) else tally_of(x)
-    rows = x if isinstance(x, Predictions) else None
+        x = x.rows()
+    tally = x if isinstance(x, Tally) else x.tally(TERMS)
+    rows = x if isinstance(x, ArrayPredictions) else None
     dependence = None if groups is None else dependence_within(x, groups, tally)
     return _Tested(tally, rows, method, rng, draws, dependence).result(alternative)
 
 
 def dependence_within(x: Any, groups: Any, tally: Tally, *, of_slice: bool = False) -> Dependence:
     """What rows of one group have in common, of rows at hand or of a lazy frame with a column of that name."""
-    if isinstance(x, Predictions):
+    if isinstance(x, ArrayPredictions):
         return dependence_of(x, group_codes(len(x), groups, x.weight))
     if isinstance(x, Tally):
         raise InvalidPredictions("a tally does not hold which rows belong together; groups= needs the rows.")
     from surefoot.risk.lazy_groups import dependence_of_frame
 
     return dependence_of_frame(x, groups, tally, of_slice=of_slice)
-
-
-def tally_of(predictions: Held) -> Tally:
-    """The totals that the test is made of."""
-    return tally_terms(predictions, TERMS)
 
 
 def both_sides(

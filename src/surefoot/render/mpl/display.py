@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar, TypeVar
 
 from surefoot.assessment.assess import Assessment, assess, assess_estimator
-from surefoot.engines.anywhere import is_on_device, on_host
 from surefoot.errors import InvalidPredictions, MissingPackage
 from surefoot.predictions import Predictions
 
@@ -58,13 +57,13 @@ class Display(ABC):
 
 
 def as_predictions(y_true: Any, y_pred: Any, confidence: Any, given: dict[str, Any]) -> Predictions:
-    if isinstance(y_true, Predictions) or is_on_device(y_true):
+    if isinstance(y_true, Predictions):
         if y_pred is not None or confidence is not None or given:
             raise InvalidPredictions("Predictions hold all there is; give them alone.")
-        return on_host(y_true)  # type: ignore[no-any-return]
+        return y_true
     if "probabilities" in given:
-        return on_host(Predictions.from_probabilities(y_true, y_pred=y_pred, **given))  # type: ignore[no-any-return]
-    return on_host(Predictions.from_labels(y_true, y_pred, confidence, **given))  # type: ignore[no-any-return]
+        return Predictions.from_probabilities(y_true, y_pred=y_pred, **given)
+    return Predictions.from_labels(y_true, y_pred, confidence, **given)
 
 
 def own_axes() -> Any:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from surefoot.core.tally import Floats
+from surefoot.core.table import Floats
 
 #: The capped companion of the test lets no row add more than this share of the number of rows.
 CAP = 0.1

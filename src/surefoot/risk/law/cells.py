@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from surefoot.core.tally import Floats
+from surefoot.core.table import Floats
 from surefoot.metrics.tallying import DOUBT_BANDS, RELIABILITY_BINS
 from surefoot.risk.law.counts import Counts
 

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from surefoot.core.doubt_table import DoubtTable
-from surefoot.core.keys import DOUBT_ITSELF
-from surefoot.core.tally import Floats, Tally
+from surefoot.core.keys import DOUBT_CELL
+from surefoot.core.table import Floats
+from surefoot.core.tally import Tally
 from surefoot.metrics.terms import (
     CONFIDENCE_BY_DOUBT,
     DOUBT_BY_DOUBT,
@@ -19,14 +20,14 @@ from surefoot.metrics.terms import (
     SURPRISE_BY_DOUBT,
     WRONG_BY_DOUBT,
 )
-from surefoot.predictions.doubt import NARROW_DOUBTS, of_rounded_text
+from surefoot.predictions.doubt import NARROW_DOUBTS, doubt_of_rounded_text
 from surefoot.risk.law.bernoulli_sum import BernoulliSum
 
 #: 1 / doubt is at most this, whatever the doubt: sums of it stay finite.
 MOST = 1e300
 
 #: The doubts that rounded confidences of 1 have by convention, whatever type or text they came in.
-_CONVENTIONS = (*NARROW_DOUBTS, *(of_rounded_text(decimals) for decimals in range(1, 10)))
+_CONVENTIONS = (*NARROW_DOUBTS, *(doubt_of_rounded_text(decimals) for decimals in range(1, 10)))
 
 _COLUMNS = ("doubt", "confidence", "rows", "wrong", "surprise", "relief")
 
@@ -108,7 +109,7 @@ class Counts:
 
 def counts_of(tally: Tally) -> Counts:
     """The counts that a tally holds, rows that claim certainty among them."""
-    table: DoubtTable = tally.table(DOUBT_ITSELF)
+    table: DoubtTable = tally.table(DOUBT_CELL)
     rows, wrong, doubts, confidences, surprise, relief = (
         table.totals[term.name].value
         for term in (

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from surefoot.core.tally import Floats
+from surefoot.core.table import Floats
 from surefoot.risk.law.bernoulli_sum import SAME, BernoulliSum, Tail
 from surefoot.risk.law.grid import gridded_tail
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from surefoot.core.tally import Floats
+from surefoot.core.table import Floats
 from surefoot.risk.law.bernoulli_sum import BernoulliSum, Tail, same_for
 
 #: How long a list may be.

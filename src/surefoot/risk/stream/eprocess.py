@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from surefoot.core.tally import Floats
+from surefoot.core.table import Floats
 from surefoot.risk.evalues import DETECTOR, MIXTURE, Bet, Flags, factors
 from surefoot.risk.law.cells import Codes
 

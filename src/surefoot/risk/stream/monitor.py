@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from surefoot._io.arguments import check_share, check_whole
-from surefoot.core.tally import Floats
+from surefoot.core.table import Floats
 from surefoot.engines.parallel import in_parallel
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions import Predictions
