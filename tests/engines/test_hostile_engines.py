@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import surefoot as sf
-from surefoot import InvalidPredictions, Predictions, tally
+from surefoot import InvalidPredictions, Predictions, RoundedConfidenceWarning, tally
 from surefoot.metrics import ALL
 from surefoot.metrics.binned import ece_metric
 from surefoot.metrics.terms import ROWS

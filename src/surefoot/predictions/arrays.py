@@ -49,6 +49,9 @@ class ArrayPredictions(InMemory):
     def rows(self, what: str = "this") -> ArrayPredictions:
         return self
 
+    def _as_labels(self, argument: str, given: Any) -> Array:
+        return as_labels(argument, given)
+
     def _distinct(self, *columns: Array) -> tuple[Label, ...]:
         return distinct(*columns)
 

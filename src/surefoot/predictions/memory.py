@@ -14,7 +14,7 @@ import numpy as np
 from surefoot._stats.logistic import expit
 from surefoot.core.tally import Label
 from surefoot.errors import InvalidPredictions
-from surefoot.predictions.base import Predictions, border_of
+from surefoot.predictions.base import Predictions
 from surefoot.predictions.checks import check_lengths
 from surefoot.predictions.doubt import widen
 
@@ -41,6 +41,10 @@ class InMemory(Predictions):
     @abstractmethod
     def codes(self, column: str, rows: Any = slice(None)) -> Any:
         """The positions in ``labels`` of the true or the predicted labels of some rows."""
+
+    @abstractmethod
+    def _as_labels(self, argument: str, given: Any) -> Any:
+        """A column of values, checked, that lies where these predictions do."""
 
     @abstractmethod
     def _distinct(self, *columns: Any) -> tuple[Label, ...]:
@@ -158,7 +162,7 @@ class InMemory(Predictions):
                     "but these predictions hold only whether each was correct", argument="by", value=by
                 )
             return getattr(self, by)
-        values = border_of(by, self.correct).labels("by", by)
+        values = self._as_labels("by", by)
         check_lengths(rows=len(self), by=values)
         return values
 

@@ -95,6 +95,10 @@ class TensorPredictions(InMemory):
             return values
         return self.xp.tensor(self._labels, device=values.device)[values.long()]
 
+    def _as_labels(self, argument: str, given: Any) -> Tensor:
+        BORDER.check_together(**{argument: given, "correct": self.correct})
+        return BORDER.labels(argument, given)
+
     def _distinct(self, *columns: Tensor) -> tuple[Label, ...]:
         return tuple(sorted({label for column in columns for label in column.unique().tolist()}))
 
@@ -261,19 +265,19 @@ class TensorBorder(Border):
     # -- what tensors have besides -------------------------------------------------------------------------------------
 
     def from_labels(self, y_true: Any, y_pred: Any, confidence: Any = None, **options: Any) -> Any:
-        self._check_together(y_true=y_true, y_pred=y_pred, confidence=confidence, **options)
+        self.check_together(y_true=y_true, y_pred=y_pred, confidence=confidence, **options)
         return super().from_labels(y_true, y_pred, confidence, **options)
 
     def from_correct(self, correct: Any, confidence: Any = None, **options: Any) -> Any:
-        self._check_together(correct=correct, confidence=confidence, **options)
+        self.check_together(correct=correct, confidence=confidence, **options)
         return super().from_correct(correct, confidence, **options)
 
     def from_logits(self, y_true: Any, logits: Any, **options: Any) -> Any:
-        self._check_together(y_true=y_true, logits=logits, **options)
+        self.check_together(y_true=y_true, logits=logits, **options)
         return super().from_logits(y_true, logits, **options)
 
     def from_probabilities(self, y_true: Any, probabilities: Any, **options: Any) -> Any:
-        self._check_together(y_true=y_true, probabilities=probabilities, **options)
+        self.check_together(y_true=y_true, probabilities=probabilities, **options)
         plain = all(options.get(name) is None for name in ("pos_label", "y_pred", "floor"))
         if plain and _may_be_zero_and_one(options.get("labels")) and y_true is not None and probabilities is not None:
             weight, float32 = options.get("sample_weight"), options.get("float32", True)
@@ -311,10 +315,21 @@ class TensorBorder(Border):
             follows_second=True,
         )
 
-    def _check_together(self, **columns: Any) -> None:
+    def check_together(self, **columns: Any) -> None:
         """Raise unless all columns are tensors on one device."""
         torch = self.xp
-        named = ("y_true", "y_pred", "correct", "confidence", "doubt", "probabilities", "logits", "sample_weight", "by")
+        named = (
+            "y_true",
+            "y_pred",
+            "correct",
+            "confidence",
+            "doubt",
+            "probabilities",
+            "logits",
+            "sample_weight",
+            "by",
+            "groups",
+        )
         given = {name: columns[name] for name in named if columns.get(name) is not None}
         away = [
             (name, column.device)

@@ -14,7 +14,7 @@ from surefoot.core.tally import Tally
 from surefoot.errors import InvalidPredictions
 from surefoot.metrics.tallying import DOUBT_BANDS, RELIABILITY_BINS
 from surefoot.metrics.terms import ROWS, WRONG
-from surefoot.predictions.dataframe import collected
+from surefoot.predictions.dataframe import collect
 from surefoot.risk.evalues import MIXTURE
 from surefoot.risk.groups import Dependence, freedom_of
 from surefoot.risk.law.bernoulli_sum import CAP
@@ -46,7 +46,7 @@ def dependence_of_frame(x: FramePredictions, groups: Any, tally: Tally, *, of_sl
     if x.is_weighted:
         raise InvalidPredictions("groups of weighted rows need the rows themselves: collect the frame first.")
     frame = frame.with_columns(sf_group=nw.col(groups), sf_wrong=1.0 - nw.col("sf_correct"))
-    found = collected(_by_group(nw, frame, tally))
+    found = collect(_by_group(nw, frame, tally))
     one = {name: found[name].to_list()[0] for name in found.columns}
     if one["sf_null"]:
         raise InvalidPredictions(
@@ -87,7 +87,7 @@ def _of_bands(nw: Any, frame: Any) -> dict[str, dict[int, float]]:
         cells = frame.with_columns(sf_band=band).group_by("sf_group", "sf_band")
         sums = cells.agg(nw.col("sf_residual").sum(), nw.col("sf_square").sum())
         sums = sums.with_columns(sf_together=nw.col("sf_residual") ** 2).group_by("sf_band")
-        table = collected(sums.agg(nw.col("sf_together").sum(), nw.col("sf_square").sum()))
+        table = collect(sums.agg(nw.col("sf_together").sum(), nw.col("sf_square").sum()))
         columns = (table[column].to_list() for column in ("sf_band", "sf_together", "sf_square"))
         found[name] = {round(code): _effect(own, alone) for code, own, alone in zip(*columns, strict=True)}
     return found
