@@ -14,7 +14,8 @@ from scipy.stats import binomtest
 import surefoot as sf
 from surefoot.cli import run
 from surefoot.render.html import report
-from surefoot.render.numbers import claimed_by, typeset
+from surefoot.figures.labels import typeset
+from surefoot.render.numbers import claimed_by
 from surefoot.render.text import Paper, render
 
 RNG = np.random.default_rng(0)
@@ -146,7 +147,8 @@ def test_a_bin_counts_its_rows_and_mistakes() -> None:
 
 
 def test_concentration_and_coverage_by_hand() -> None:
-    from surefoot.figures.reliability import concentration, coverage
+    from surefoot.figures.concentration import concentration
+    from surefoot.figures.coverage import coverage
 
     # surprises 100, 10 and 2 of a total of 112, over four rows: CSR 28
     p = sf.Predictions.from_correct([False, False, False, True], [0.99, 0.9, 0.5, 0.8])

@@ -23,7 +23,7 @@ def report(a: Assessment) -> str:
     filled: dict[str, Any] = {}
     markup = _markup()
     for section in _SECTIONS:
-        filled |= section(a, markup).filled()
+        filled |= section(a, markup).context()
     return page("report.html.jinja", **filled)
 
 

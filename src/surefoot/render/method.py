@@ -10,6 +10,7 @@ import numpy as np
 
 import surefoot
 from surefoot.assessment.verdict import CLEAR_POINTS, CLEAR_RATIO, STRONG_POINTS, STRONG_RATIO
+from surefoot.figures.labels import area, power_of_ten, significant, typeset
 from surefoot.metrics import ALL
 from surefoot.render import wording
 from surefoot.render.numbers import (
@@ -21,15 +22,11 @@ from surefoot.render.numbers import (
     points_between,
     probability,
     pvalue,
-    raised_digits,
     ratio_between,
     signed_percent,
-    significant,
-    typeset,
 )
 from surefoot.render.section import Section
-from surefoot.render.tables import Body, Item, Row, Table, cell, heads
-from surefoot.render.text import area
+from surefoot.render.tables import Body, HtmlTable, Item, Row, cell
 from surefoot.risk.result import RiskResult
 
 _GROUPS = {"risk": "Risk", "value": "Value", "calibration": "Calibration error", "score": "Scores"}
@@ -62,7 +59,7 @@ _INTERVALS = (
 class Method(Section):
     """The numbers in full."""
 
-    def filled(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         a = self.a
         return {
             "indicators": self.indicators(),
@@ -72,7 +69,7 @@ class Method(Section):
             "method": self.method(),
         }
 
-    def indicators(self) -> Table:
+    def indicators(self) -> HtmlTable:
         """Every metric, and among those of risk the tests and bounds that are no metrics of their own."""
         groups: dict[str, list[Row]] = {group: [] for group in _GROUPS}
         for name, value in self.a.metrics.items():
@@ -89,9 +86,9 @@ class Method(Section):
             )
             if name == "csr":
                 groups["risk"].extend(self.tested())
-        names = heads(("Indicator", "t"), ("Value", "n"), ("Ideal", "n"), ("Better", "t"), ("How to read it", "x read"))
+        names = [("Indicator", "t"), ("Value", "n"), ("Ideal", "n"), ("Better", "t"), ("How to read it", "x read")]
         bodies = [Body(found, f"={group}", _GROUPS[group]) for group, found in groups.items() if found]
-        return Table("All indicators", names, bodies, "indicators")
+        return HtmlTable("All indicators", names, bodies, "indicators")
 
     def row(self, title: str, name: str, told: str, value: float, ideal: str, better: str, reading: str) -> Row:
         named = self.markup("{}<code>{}</code>").format(title, name)
@@ -209,7 +206,7 @@ def _evidence(log_e: float) -> str:
     if math.isinf(log_e):
         return "∞" if log_e > 0 else "0"
     power = log_e / math.log(10)
-    return significant(math.exp(log_e)) if not power >= 6 else f"10{raised_digits(math.floor(power))}"
+    return significant(math.exp(log_e)) if not power >= 6 else power_of_ten(math.floor(power))
 
 
 def versions() -> str:

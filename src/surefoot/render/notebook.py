@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from surefoot._io.printable import printable
+from surefoot.figures.labels import area, significant, typeset
 from surefoot.render import wording
 from surefoot.render.numbers import (
     counted,
@@ -17,10 +18,7 @@ from surefoot.render.numbers import (
     pvalue,
     ratio_between,
     signed_percent,
-    significant,
-    typeset,
 )
-from surefoot.render.text import area
 
 if TYPE_CHECKING:
     from surefoot.assessment.assess import Assessment

@@ -3,25 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+
+from surefoot.figures.labels import significant
 
 #: Differences from 0 or 1 that rounding makes.
 _DUST = 1e-13
-
-
-def significant(value: float, digits: int = 3) -> str:
-    """So many significant digits, with thousands commas: 13.4, 0.0398, 8.09, 2.63e+06."""
-    if math.isnan(value):
-        return "—"
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    if value == 0:
-        return "0"
-    exponent = math.floor(math.log10(abs(float(f"{value:.{digits - 1}e}"))))
-    if not -4 <= exponent < 6:
-        return f"{value:.{digits - 1}e}"
-    return f"{round(value, digits - 1 - exponent):,.{max(0, digits - 1 - exponent)}f}"
 
 
 def count(value: float) -> str:
@@ -103,24 +90,6 @@ def claimed_by(doubt: float) -> str:
 def once_in(p: float) -> str:
     """A chance as a count: once in 26,000."""
     return significant(1 / p, 2)
-
-
-def typeset(text: str) -> str:
-    """The same for print: powers of ten with their exponents raised, and true minus signs.
-
-    Examples
-    --------
-    >>> typeset("3.8e-05, -1.5")
-    '3.8 × 10⁻⁵, −1.5'
-    """
-    text = re.sub(r"(\d(?:\.\d+)?)e([+-]\d+)", lambda m: f"{m[1]} × 10{raised_digits(int(m[2]))}", text)
-    text = re.sub(r"< 1 × 10", "< 10", text)
-    return re.sub(r"(?<![\w⁻])-(?=\d)", "−", text)
-
-
-def raised_digits(exponent: int) -> str:
-    """An exponent as it is printed."""
-    return str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def cut(value: float, digits: int = 3) -> str:

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from surefoot.assessment.assess import Assessment
     from surefoot.assessment.slices import Slice
 
-KINDS = {"overconfident": "over", "underconfident": "under", "mixed": "over"}
 #: Slices that can be shown in the figures, and rows of a table: a report stays below 1.5 MB.
 MOST_LAYERS, MOST_ROWS = 40, 200
 
@@ -29,8 +28,9 @@ class Section(ABC):
         self.is_descriptive = a.by == "truth"
 
     @abstractmethod
-    def filled(self) -> dict[str, Any]:
-        """The parts of the template that are this section's."""
+    def context(self) -> dict[str, Any]:
+        """The variables of the template that this section sets."""
 
-    def called(self, part: Slice) -> str:
+    def name_of(self, part: Slice) -> str:
+        """The value of a slice, fit to be shown."""
         return printable(part.value, 60)

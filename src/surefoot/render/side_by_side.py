@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from surefoot._io.printable import printable
+from surefoot.figures.labels import area, significant, typeset
 from surefoot.render.html import page
-from surefoot.render.numbers import cut, percent, points, pvalue, signed_percent, significant, typeset
-from surefoot.render.tables import Body, Row, Table, cell, heads
-from surefoot.render.text import Paper, area
+from surefoot.render.numbers import cut, percent, points, pvalue, signed_percent
+from surefoot.render.tables import Body, HtmlTable, Row, cell
+from surefoot.render.text import Paper
 from surefoot.render.wording import deciding_side
 from surefoot.risk.differences import LEAST
 
@@ -209,16 +210,16 @@ def report(c: Comparison) -> str:
             if section == group and _has(c, name):
                 rows.append(Row([cell(name), *(cell(typeset(read(a))) for a in c.assessments.values())]))
         bodies.append(Body(rows, f"={group}", group))
-    both = Table("Models side by side", heads(*names), bodies, "models")
+    both = HtmlTable("Models side by side", names, bodies, "models")
     rows = []
     for other in list(c.assessments)[1:]:
         for _, name, _, key, _ in _LINES:
             told = difference(c, other, key) if key else ""
             if told:
                 rows.append(Row([cell(printable(other, 40)), cell(name), cell(typeset(told))]))
-    apart = Table(
+    apart = HtmlTable(
         "Differences",
-        heads(("Model", "t"), ("Of", "t"), (f"It minus {printable(c.first, 40)}, {_level(c)}", "x")),
+        [("Model", "t"), ("Of", "t"), (f"It minus {printable(c.first, 40)}, {_level(c)}", "x")],
         [Body(rows)],
     )
     return page(

@@ -6,18 +6,12 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from surefoot._io.printable import printable
+from surefoot.figures.labels import significant, typeset
 from surefoot.render import svg
-from surefoot.render.numbers import (
-    percent,
-    points,
-    pvalue,
-    raised,
-    significant,
-    typeset,
-    whole,
-)
-from surefoot.render.section import KINDS, Section
-from surefoot.render.tables import Body, Row, Table, cell, heads
+from surefoot.render.looks import KINDS
+from surefoot.render.numbers import percent, points, pvalue, raised, whole
+from surefoot.render.section import Section
+from surefoot.render.tables import Body, HtmlTable, Row, cell
 
 if TYPE_CHECKING:
     from surefoot.assessment.slices import Slice
@@ -26,7 +20,7 @@ if TYPE_CHECKING:
 class SliceSection(Section):
     """Slices by true class carry no p-value and no interval: the truth is the outcome."""
 
-    def filled(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         a = self.a
         if not a.slices:
             return {"slices": None, "slices_title": "", "slices_words": "", "slices_note": ""}
@@ -57,7 +51,7 @@ class SliceSection(Section):
         if len(a.slices) > len(self.listed):
             note += f" {len(a.slices) - len(self.listed):,} more slices are left out here; they are in the JSON output."
         return {
-            "slices": Table(f"Slices by {by}", heads(*names), [Body(body)], "slices"),
+            "slices": HtmlTable(f"Slices by {by}", names, [Body(body)], "slices"),
             "slices_title": self.slices_title(by),
             "slices_words": "Choose a slice to see it in the figures above. Overstatement is mean confidence minus "
             f"accuracy, with its 95% interval; the line reaches {raised(100 * widest, 2)} points to either side.",
@@ -65,7 +59,7 @@ class SliceSection(Section):
         }
 
     def slice_row(self, part: Slice, key: str | None, widest: float, tested: bool) -> Row:
-        name, stated = self.called(part), f"{whole(part.stated)} → {whole(part.seen)}"
+        name, stated = self.name_of(part), f"{whole(part.stated)} → {whole(part.seen)}"
         if key is not None:
             from markupsafe import escape
 
@@ -102,5 +96,5 @@ class SliceSection(Section):
             return f"No evidence against calibration in any of {len(a.slices):,} {what}"
         over = [part for part in a.slices if part.verdict in ("overconfident", "mixed")]
         most = max(over, key=lambda part: part.risk.overstatement, default=None)
-        worst = "" if most is None else f". Most overstated: {self.called(most)}"
+        worst = "" if most is None else f". Most overstated: {self.name_of(most)}"
         return f"Of {len(a.slices):,} {what}, {', '.join(found)}{worst}"

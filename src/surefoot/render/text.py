@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from surefoot._io.printable import printable
+from surefoot.figures.labels import area, significant
 from surefoot.render import wording
 from surefoot.render.numbers import (
     count,
@@ -22,7 +23,6 @@ from surefoot.render.numbers import (
     pvalue,
     ratio_between,
     signed_percent,
-    significant,
     whole,
 )
 
@@ -235,10 +235,6 @@ def severity(part: Slice) -> Any:
     p = part.risk.pvalue_omnibus if not math.isnan(part.risk.pvalue_omnibus) else 1.0
     order = named.index(part.verdict) if part.verdict in named else len(named)
     return (order, -degrees.index(part.degree), p if p > 1e-12 else 0.0, -part.risk.overstatement)
-
-
-def area(value: float) -> str:
-    return "—" if math.isnan(value) else f"{value:.4f}"
 
 
 def _share(value: float) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from surefoot._io.printable import printable
+from surefoot.figures.labels import area, significant, typeset
 from surefoot.render import svg, wording
+from surefoot.render.looks import KINDS
 from surefoot.render.numbers import (
     areas,
     cut,
@@ -18,21 +20,15 @@ from surefoot.render.numbers import (
     pvalue,
     ratio_between,
     signed_percent,
-    significant,
-    typeset,
 )
-from surefoot.render.section import KINDS, Section
+from surefoot.render.section import Section
 from surefoot.render.tables import Item
-from surefoot.render.text import area
-
-if TYPE_CHECKING:
-    pass
 
 
 class VerdictSection(Section):
     """One word, one sentence on what to do, one that counts mistakes; then risk, then value, never mixed."""
 
-    def filled(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         a = self.a
         return {
             "kind": KINDS.get(a.verdict, "fair"),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from surefoot.assessment.verdict import NEAR_CERTAINTY, pool
+from surefoot.figures.labels import significant
 from surefoot.render.numbers import (
     claimed,
     claimed_by,
@@ -20,7 +21,6 @@ from surefoot.render.numbers import (
     pvalue,
     raised,
     ratio_between,
-    significant,
     whole,
 )
 

@@ -8,12 +8,13 @@ from typing import Any
 
 from surefoot.assessment.assess import Assessment
 from surefoot.errors import InvalidPredictions
-from surefoot.figures.reliability import Concentration, concentration
-from surefoot.render.mpl.display import INK, MUTED, Display, noted, titled
+from surefoot.figures.concentration import Concentration, concentration
+from surefoot.figures.figure import Figure
+from surefoot.render.mpl.display import FigureDisplay
 
 
 @dataclass
-class ConcentrationDisplay(Display):
+class ConcentrationDisplay(FigureDisplay):
     """The share of CSR that the first rows carry, most surprising first; and how many must go before it is 1."""
 
     found: Concentration
@@ -32,16 +33,5 @@ class ConcentrationDisplay(Display):
     def frame(self) -> dict[str, list[Any]]:
         return {"rows": self.found.rows.tolist(), "share": self.found.share.tolist()}
 
-    def _draw(self, ax: Any) -> None:
-        ax.plot(self.found.rows, self.found.share, color=INK, linewidth=1.6, marker="o", markersize=2.5)
-        title = "How surprise is spread over the errors"
-        if self.found.csr > 1:
-            calm = self.found.of(self.found.to_calm)
-            ax.axhline(calm, color=MUTED, linestyle=":", linewidth=1)
-            noted(ax, 1, calm, "the rest has CSR 1", va="top" if calm > 0.1 else "bottom")
-            title = f"{self.found.to_calm:,} rows must go before CSR falls to 1"
-        ax.set_xscale("log")
-        ax.xaxis.set_major_formatter("{x:,.0f}")
-        ax.yaxis.set_major_formatter("{x:.0%}")
-        ax.set(xlim=(0.9, None), ylim=(0, 1.03))
-        titled(ax, title, "Rows set aside, most surprising first →", "Share of CSR they carry →")
+    def _figure(self) -> Figure:
+        return self.found.figure()

@@ -2,55 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from surefoot.assessment.assess import Assessment
 from surefoot.errors import InvalidPredictions
-from surefoot.figures.roc import macro_curves
-from surefoot.render.mpl.display import INK, MUTED, Display, noted, titled
+from surefoot.figures.figure import Figure
+from surefoot.figures.roc import Roc, roc
+from surefoot.render.mpl.display import FigureDisplay
 
 
 @dataclass
-class RocDisplay(Display):
+class RocDisplay(FigureDisplay):
     """The share found against the share of false alarms, plain and with each row weighted by its confidence.
 
     Of two classes the second's; of more the mean over all, one against the rest.
     """
 
-    false: list[float]
-    found: list[float]
-    weighted: list[float]
-    auc: float
-    cw_auc: float
+    curves: Roc
     metrics: ClassVar[tuple[str, ...]] = ("auc", "cw_auc")
 
     @classmethod
     def from_assessment(cls, assessment: Assessment) -> RocDisplay:
-        p = assessment.predictions
-        curves = None if p is None or p.probabilities is None else macro_curves(p)
+        p, curves = assessment.predictions, None
+        if p is not None and p.probabilities is not None:
+            curves = roc(p, assessment.metrics["auc"], assessment.metrics["cw_auc"])
         if curves is None:
             raise InvalidPredictions("ROC curves need the probabilities of rows of at least two classes.")
-        return cls(*curves, assessment.metrics["auc"], assessment.metrics["cw_auc"])
+        return cls(curves)
 
     def frame(self) -> dict[str, list[Any]]:
-        return {"false_alarms": self.false, "found": self.found, "found_weighted": self.weighted}
+        columns = {
+            "false_alarms": self.curves.false_alarms,
+            "found": self.curves.found,
+            "found_weighted": self.curves.weighted,
+        }
+        return {name: values.tolist() for name, values in columns.items()}
 
-    def _draw(self, ax: Any) -> None:
-        ax.plot([0, 1], [0, 1], ":", color=MUTED, linewidth=1)
-        ax.plot(self.false, self.found, "--", color=MUTED, linewidth=1.2)
-        ax.plot(self.false, self.weighted, "-", color=INK, linewidth=1.6)
-        inside = {"xycoords": "axes fraction"}
-        noted(ax, 0.4, 0.22, f"—  cwROC, area {self.cw_auc:.4f}", **inside)
-        noted(ax, 0.4, 0.14, f"- -  ROC, area {self.auc:.4f}", **inside)
-        # of good rankings only the top left corner has something to show
-        wide, low = (0.1, 0.5) if self.auc > 0.97 else (1.0, 0.0)
-        ax.set(xlim=(-0.01 * wide, 1.01 * wide), ylim=(low, 1 + 0.01 * (1 - low)))
-        ax.xaxis.set_major_formatter("{x:.0%}")
-        ax.yaxis.set_major_formatter("{x:.0%}")
-        titled(
-            ax,
-            "ROC and confidence-weighted ROC" + (", top left corner" if wide < 1 else ""),
-            "False alarms →",
-            "Found →",
-        )
+    def _figure(self) -> Figure:
+        figure = self.curves.figure()
+        return replace(figure, title=f"{figure.title}, top left corner") if self.curves.width < 1 else figure
