@@ -13,10 +13,10 @@ from scipy.stats import binomtest
 
 import surefoot as sf
 from surefoot.cli import run
-from surefoot.render.html import report
 from surefoot.figures.labels import typeset
-from surefoot.render.numbers import claimed_by
-from surefoot.render.text import Paper, render
+from surefoot.render.html import report
+from surefoot.render.numbers import confidence_percent
+from surefoot.render.text import Terminal, render
 
 RNG = np.random.default_rng(0)
 VOID = {"meta", "link", "br", "img", "input", "hr"}
@@ -101,7 +101,7 @@ def test_every_state_has_a_whole_page(name: str, by: str | None, tmp_path: Path)
     words = " ".join(found.words)
     for odd in (r"\bnan\b", r"\binf\b", r"\bNone\b", r"\{\{", r"e[+-]\d\d"):
         assert not re.search(odd, words), odd
-    for text in (str(a), render(a, Paper(symbols=True, colour=True)), a._repr_html_(), a.risk._repr_html_()):
+    for text in (str(a), render(a, Terminal(symbols=True, colour=True)), a._repr_html_(), a.risk._repr_html_()):
         assert not re.search(r"\bnan\b|\bNone\b", text)
     json.loads(a.to_json())
 
@@ -226,18 +226,18 @@ def test_numbers_for_print() -> None:
     assert typeset("3.8e-05") == "3.8 × 10⁻⁵"
     assert typeset("< 1e-300") == "< 10⁻³⁰⁰"
     assert typeset("2.63e+06, -1.5 and 2-3") == "2.63 × 10⁶, −1.5 and 2-3"
-    assert claimed_by(1.2e-4) == "99.988%"
-    assert claimed_by(3.2e-20) == "1 − 3.2e-20"
-    assert claimed_by(0.0) == "100%"
+    assert confidence_percent(1.2e-4) == "99.988%"
+    assert confidence_percent(3.2e-20) == "1 − 3.2e-20"
+    assert confidence_percent(0.0) == "100%"
 
 
 def test_the_ruler_of_the_terminal() -> None:
     p = sf.synthetic.predictions("tight_hi", "overconf_root", 3000, rng=np.random.default_rng(3))
-    text = render(sf.assess(p), Paper(symbols=True, width=88))
+    text = render(sf.assess(p), Terminal(symbols=True, width=88))
     ruler = next(line for line in text.splitlines() if line.strip().startswith("|"))
     assert "▼" in ruler
     assert "|" in ruler[4:]
-    assert "▼" not in render(sf.assess(p), Paper(symbols=True, width=70)).split("Risk")[1]
+    assert "▼" not in render(sf.assess(p), Terminal(symbols=True, width=70)).split("Risk")[1]
 
 
 # -- what a hostile reading found ------------------------------------------------------------------------------------

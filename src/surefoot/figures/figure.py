@@ -41,6 +41,10 @@ class Axis:
             return math.log(value / self.low) / math.log(self.high / self.low)
         return (value - self.low) / (self.high - self.low)
 
+    def clipped_share(self, value: float) -> float:
+        """The position of a value, at an end where it lies beyond."""
+        return self.share(min(max(value, self.low), self.high))
+
     def value(self, share: float) -> float:
         """The value at a position."""
         if self.is_log:

@@ -125,13 +125,7 @@ def near_certainty(t: Tally, *, intervals: bool = True, effect: float = 1.0) -> 
 
 
 def _bins(
-    pairs: Sequence[tuple[float, float]],
-    rows: Floats,
-    stated: Floats,
-    seen: Floats,
-    effect: float,
-    *,
-    intervals: bool,
+    pairs: Sequence[tuple[float, float]], rows: Floats, stated: Floats, seen: Floats, effect: float, *, intervals: bool
 ) -> tuple[Bin, ...]:
     seen = np.round(seen, 6)
     low, high = limits(seen / effect, rows / effect) if intervals else (np.full(len(rows), math.nan),) * 2

@@ -12,7 +12,7 @@ from surefoot.figures.labels import significant, typeset
 from surefoot.figures.reliability import Bin, near_certainty_figure, reliability_figure
 from surefoot.render import svg
 from surefoot.render.looks import KINDS
-from surefoot.render.numbers import claimed_by, counted, percent, percents, points, whole
+from surefoot.render.numbers import confidence_percent, percent, percent_interval, pluralize, points, rough_count
 from surefoot.render.section import Section
 from surefoot.render.tables import Body, HtmlTable, Item, Panel, Row, cell
 
@@ -41,7 +41,7 @@ class ErrorSection(Section):
         groups += [(key, part.stated, part.seen, part.risk) for key, part in self.layers.items()]
         found = []
         for key, stated, seen, risk in groups:
-            words = f"{counted(risk.n, 'row')}, {counted(stated, 'error')} expected, {whole(seen)} observed; "
+            words = f"{pluralize(risk.n, 'row')}, {pluralize(stated, 'error')} expected, {rough_count(seen)} observed; "
             words += f"overstatement {points(risk.overstatement)}, CSR {significant(risk.csr)}."
             found.append(Item("", typeset(words), key=key))
         return found
@@ -59,8 +59,8 @@ class ErrorSection(Section):
         bins = {"all": a.reliability, **{key: part.reliability for key, part in self.layers.items()}}
         figure, top = reliability_figure(bins), a.reliability[-1]
         alt = (
-            f"Reliability diagram. In the top bin, {whole(top.rows)} rows, stated {claimed_by(top.doubt)}, "
-            f"correct {percent(1 - top.error)}."
+            f"Reliability diagram. In the top bin, {rough_count(top.rows)} rows, "
+            f"stated {confidence_percent(top.doubt)}, correct {percent(1 - top.error)}."
         )
         crowded = ""
         if top.rows > 0.5 * a.risk.n and top.doubt < 0.05:
@@ -84,8 +84,8 @@ class ErrorSection(Section):
         sure = [band for band in a.bands if band.below <= 0.01]
         n, stated, seen = (sum(getattr(band, name) for band in sure) for name in ("rows", "stated", "seen"))
         alt = (
-            f"Reliability on a logarithmic doubt axis. Above 99% stated confidence, {whole(n)} rows: "
-            f"{whole(stated)} errors expected, {whole(seen)} observed."
+            f"Reliability on a logarithmic doubt axis. Above 99% stated confidence, {rough_count(n)} rows: "
+            f"{rough_count(stated)} errors expected, {rough_count(seen)} observed."
         )
         return Panel(
             "doubt",
@@ -93,7 +93,7 @@ class ErrorSection(Section):
             "The same with doubt (1 − confidence) on a logarithmic axis: every gridline expects ten times "
             "fewer errors. × is observed over expected errors.",
             self.markup(svg.draw(figure, alt)),
-            _bin_table("Reliability by doubt bin", bins, lambda one: claimed_by(one.doubt)),
+            _bin_table("Reliability by doubt bin", bins, lambda one: confidence_percent(one.doubt)),
             figure.title,
         )
 
@@ -105,7 +105,7 @@ class ErrorSection(Section):
             if self.a.verdict in (verdict, "mixed") and found:
                 if found == list(range(found[0], len(bins))):
                     return f"Above {bins[found[0]].least:.0%} it is right {words} often than it says"
-                return f"In {counted(len(found), 'bin')} of {len(bins)} it is right {words} often than it says"
+                return f"In {pluralize(len(found), 'bin')} of {len(bins)} it is right {words} often than it says"
         return ""
 
     def near_certainty_finding(self) -> str:
@@ -119,8 +119,8 @@ class ErrorSection(Section):
                 if seen < 2 * stated:
                     break
                 times = typeset(significant(seen / stated, 2)) if stated else "∞"
-                words = f"Above {claimed_by(surest[i - 1].most)}: {whole(seen)} errors, {whole(stated)} expected"
-                return f"{typeset(words)} (×{times})"
+                words = f"{rough_count(seen)} errors, {rough_count(stated)} expected"
+                return f"{typeset(f'Above {confidence_percent(surest[i - 1].most)}: {words}')} (×{times})"
         return ""
 
     def surprise(self) -> dict[str, Any]:
@@ -142,12 +142,12 @@ class ErrorSection(Section):
             ]
             columns = [("Rows set aside", "n"), ("Share of CSR", "n"), ("CSR without them", "n")]
             few = next((k for k in (10, 1) if k < found.mistakes), found.mistakes)
-            carried = f"{counted(few, 'row')} carry {percent(found.of(few))}"
+            carried = f"{pluralize(few, 'row')} carry {percent(found.of(few))}"
             alt = f"Share of CSR carried by the most surprising rows: {carried}."
             panel = Panel(
                 "concentration",
                 found.title,
-                f"Share of CSR carried by the most surprising of the {counted(found.mistakes, 'error')}.",
+                f"Share of CSR carried by the most surprising of the {pluralize(found.mistakes, 'error')}.",
                 self.markup(svg.draw(found.figure(), alt)),
                 HtmlTable("Surprise concentration", columns, [Body(body)]),
             )
@@ -177,7 +177,7 @@ class ErrorSection(Section):
             labels = [cell(printable(one.truth, 30)), cell(printable(one.predicted, 30))] if labelled else []
             surprise = 1 / one.doubt if one.doubt else math.inf
             numbers = [
-                cell(typeset(claimed_by(one.doubt)), -one.doubt),
+                cell(typeset(confidence_percent(one.doubt)), -one.doubt),
                 cell(typeset(significant(surprise, 4)), surprise),
                 cell(percent(one.share), one.share),
             ]
@@ -193,11 +193,11 @@ def _bin_table(caption: str, layers: Mapping[str, Sequence[Bin]], label: Callabl
         return Row(
             [
                 cell(typeset(label(one)), one.doubt),
-                cell(whole(one.rows), one.rows),
-                cell(typeset(whole(one.stated)), one.stated),
-                cell(whole(one.seen), one.seen),
+                cell(rough_count(one.rows), one.rows),
+                cell(typeset(rough_count(one.stated)), one.stated),
+                cell(rough_count(one.seen), one.seen),
                 cell(percent(1 - one.error), 1 - one.error),
-                cell(percents(1 - one.high, 1 - one.low)),
+                cell(percent_interval(1 - one.high, 1 - one.low)),
             ]
         )
 

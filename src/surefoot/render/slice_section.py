@@ -9,7 +9,7 @@ from surefoot._io.printable import printable
 from surefoot.figures.labels import significant, typeset
 from surefoot.render import svg
 from surefoot.render.looks import KINDS
-from surefoot.render.numbers import percent, points, pvalue, raised, whole
+from surefoot.render.numbers import percent, points, pvalue, rough_count, round_up
 from surefoot.render.section import Section
 from surefoot.render.tables import Body, HtmlTable, Row, cell
 
@@ -54,12 +54,12 @@ class SliceSection(Section):
             "slices": HtmlTable(f"Slices by {by}", names, [Body(body)], "slices"),
             "slices_title": self.slices_title(by),
             "slices_words": "Choose a slice to see it in the figures above. Overstatement is mean confidence minus "
-            f"accuracy, with its 95% interval; the line reaches {raised(100 * widest, 2)} points to either side.",
+            f"accuracy, with its 95% interval; the line reaches {round_up(100 * widest, 2)} points to either side.",
             "slices_note": note,
         }
 
     def slice_row(self, part: Slice, key: str | None, widest: float, tested: bool) -> Row:
-        name, stated = self.name_of(part), f"{whole(part.stated)} → {whole(part.seen)}"
+        name, stated = self.name_of(part), f"{rough_count(part.stated)} → {rough_count(part.seen)}"
         if key is not None:
             from markupsafe import escape
 

@@ -11,7 +11,8 @@ from collections.abc import Callable
 import numpy as np
 
 from surefoot.figures.figure import HEIGHT, Bar, Curve, Figure, Layer, Point, Text
-from surefoot.figures.labels import decade, significant, typeset
+from surefoot.figures.labels import significant, typeset
+from surefoot.figures.ruler import csr_axis
 
 #: The classes of texts in the style sheet, where they have other names.
 _CLASSES = {"spare": "note roomy", "faint": "label plain", "factor": "factor over"}
@@ -124,31 +125,21 @@ def strip(figure: Figure) -> str:
 
 def ruler(csr: float, lower: float, typical: tuple[float, float] | None, kind: str, alt: str) -> str:
     """CSR on a log axis: 1, where calibrated models land, and this model with its lower bound."""
-    shown = min(max(csr, 1e-3), 1e12)
-    first = min(-1, math.floor(math.log10(min(shown, 0.1 if typical is None else max(typical[0], 1e-3)))))
-    last = max(2, math.ceil(math.log10(shown * 1.5)))
-
-    def x(value: float) -> float:
-        return (math.log10(min(max(value, 10.0**first), 10.0**last)) - first) / (last - first)
-
-    body = ""
+    axis = csr_axis(csr, typical)
+    x, here = axis.clipped_share, axis.clipped_share(csr)
+    body = line(0, 24, 1, 24, "axis")
+    for tick in axis.ticks:
+        u = x(tick.value)
+        body += line(u, 20, u, 28, "axis")
+        anchor = "start" if u == 0 else "end" if u == 1 else None
+        body += text(u, 46, tick.label, "tick strong" if tick.value == 1 else "tick", anchor)
     if typical is not None:
-        low, high = x(max(typical[0], 1e-12)), x(max(typical[1], 1e-12))
-        body += element("rect", x=at(low), width=at(max(high - low, 0.002)), y=14, height=20, class_="nullband")
-    body += line(0, 24, 1, 24, "axis")
-    step = max(1, (last - first) // 6)
-    for power in range(first, last + 1):
-        if power and (power - first) % step:
-            continue
-        anchor = "start" if power == first else "end" if power == last else None
-        u = (power - first) / (last - first)
-        body += line(u, 20, u, 28, "axis") + text(u, 46, decade(power), "tick" if power else "tick strong", anchor)
-    here = x(shown)
-    if typical is not None:
-        middle = x(math.sqrt(max(typical[0], 10.0**first) * max(typical[1], 10.0**first)))
-        if abs(middle - here) > 0.22:
-            body += text(middle, 4, "calibrated models", "note")
-    if not math.isnan(lower) and lower > 0:
+        low, high = map(x, typical)
+        box = element("rect", x=at(low), width=at(max(high - low, 0.002)), y=14, height=20, class_="nullband")
+        body = box + body
+        if abs((low + high) / 2 - here) > 0.22:
+            body += text((low + high) / 2, 4, "calibrated models", "note")
+    if lower > 0:
         body += line(x(lower), 24, 1, 24, f"reach {kind}") + line(x(lower), 16, x(lower), 32, f"ci {kind}")
     body += mark(kind, here, 24)
     anchor = "start" if here < 0.1 else "end" if here > 0.9 else None
@@ -177,10 +168,5 @@ def dumbbell(one: float, other: float, low: float) -> str:
         return (value - low) / (1 - low)
 
     drawn = line(0, 10, 1, 10, "grid") + line(x(one), 10, x(other), 10, "ci fair")
-    return element(
-        "svg",
-        drawn + mark("ring", x(one), 10) + mark("dot", x(other), 10),
-        class_="spark",
-        height=20,
-        aria_hidden="true",
-    )
+    drawn += mark("ring", x(one), 10) + mark("dot", x(other), 10)
+    return element("svg", drawn, class_="spark", height=20, aria_hidden="true")

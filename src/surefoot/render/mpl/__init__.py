@@ -5,10 +5,13 @@ drawn. No global style is touched. Shapes repeat what hues say: ▼ more mistake
 """
 
 from surefoot.render.mpl.calibrators import CalibratorsDisplay
-from surefoot.render.mpl.concentration import ConcentrationDisplay
-from surefoot.render.mpl.coverage import RiskCoverageDisplay
-from surefoot.render.mpl.reliability import ReliabilityDisplay, StretchedReliabilityDisplay
-from surefoot.render.mpl.roc import RocDisplay
+from surefoot.render.mpl.figures import (
+    ConcentrationDisplay,
+    ReliabilityDisplay,
+    RiskCoverageDisplay,
+    RocDisplay,
+    StretchedReliabilityDisplay,
+)
 from surefoot.render.mpl.slices import SlicesDisplay
 from surefoot.render.mpl.wealth import WealthDisplay
 
