@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from surefoot.assessment.assess import Assessment
 from surefoot.errors import MissingPackage
 from surefoot.render.error_section import ErrorSection
 from surefoot.render.method import MethodSection
 from surefoot.render.slice_section import SliceSection
 from surefoot.render.value_section import ValueSection
 from surefoot.render.verdict_section import VerdictSection
-
-if TYPE_CHECKING:
-    from surefoot.assessment.assess import Assessment
 
 _SECTIONS = (VerdictSection, ErrorSection, SliceSection, ValueSection, MethodSection)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from html import escape
-from typing import TYPE_CHECKING
 
 from surefoot._io.printable import printable
+from surefoot.assessment.assess import Assessment
 from surefoot.figures.labels import area, significant, typeset
+from surefoot.metrics.confusion import Confusion
 from surefoot.render import wording
 from surefoot.render.looks import NOTEBOOK_COLOURS, SYMBOLS
 from surefoot.render.numbers import (
@@ -20,11 +21,7 @@ from surefoot.render.numbers import (
     ratio_interval,
     signed_percent,
 )
-
-if TYPE_CHECKING:
-    from surefoot.assessment.assess import Assessment
-    from surefoot.metrics.confusion import Confusion
-    from surefoot.risk.result import RiskResult
+from surefoot.risk.result import RiskResult
 
 #: Classes of a matrix that are shown.
 _MOST_CLASSES = 30
@@ -33,17 +30,14 @@ _MOST_CLASSES = 30
 def assessment_card(a: Assessment) -> str:
     """The verdict, then risk, then value."""
     colour, symbol = NOTEBOOK_COLOURS.get(a.verdict, "inherit"), SYMBOLS.get(a.verdict, "")
-    side, decides = wording.tested_side(a), wording.deciding_side(a)
     head = (
         f'<p style="margin:0"><strong style="color:{colour}">{f"{symbol} " if symbol else ""}'
         f"{escape(wording.headline(a))}</strong>&ensp;{_markup(wording.advice(a))}</p>"
         f'<p style="margin:.25em 0">{_markup(" ".join(wording.sentences(a)))}</p>'
     )
     rows = [
-        *_effect_rows(a.risk),
-        ("p-value", pvalue(decides.pvalue_omnibus), wording.describe_pvalue(decides)),
-        *_risk_rows(a.risk),
-        *_deflation_rows(side),
+        *_risk_rows(a.risk, wording.deciding_side(a)),
+        *_deflation_rows(wording.tested_side(a)),
         (
             "accuracy",
             percent(a.metrics["accuracy"]),
@@ -62,7 +56,7 @@ def risk_card(r: RiskResult) -> str:
     """The test and its numbers."""
     side = r.alternative.replace("confident", "confidence")
     head = f'<p style="margin:0"><strong>Against {escape(side)}</strong>, {_markup(pluralize(r.n, "row"))}</p>'
-    rows = [*_effect_rows(r), ("p-value", pvalue(r.pvalue_omnibus), wording.describe_pvalue(r)), *_risk_rows(r)]
+    rows = _risk_rows(r, r)
     if not math.isnan(r.log_e):
         rows.append(("e-value", significant(r.e_value), "valid however often one looks; above 20 is strong"))
     return f"<div>{head}{_table([*rows, *_deflation_rows(r)])}</div>"
@@ -86,16 +80,15 @@ def confusion_table(c: Confusion) -> str:
     return f"<table>{caption}<thead><tr><th></th>{names}</tr></thead><tbody>{body}</tbody></table>{note}"
 
 
-def _effect_rows(r: RiskResult) -> list[tuple[str, str, str]]:
+def _risk_rows(r: RiskResult, deciding: RiskResult) -> list[tuple[str, str, str]]:
+    """Name, value and words: the sizes, the p-value of the side that decides, and CSR."""
     size, _, unit = points(r.overstatement).partition(" ")
     return [
         ("O/E", significant(r.oe_ratio), f"95% CI {ratio_interval(*r.oe_interval)}; observed / expected errors"),
         ("overstatement", size, f"{unit}, 95% CI {points_interval(*r.overstatement_interval)}"),
+        ("p-value", pvalue(deciding.pvalue_omnibus), wording.describe_pvalue(deciding)),
+        ("CSR", significant(r.csr), f"{wording.csr_bound(r)}calibrated is 1"),
     ]
-
-
-def _risk_rows(r: RiskResult) -> list[tuple[str, str, str]]:
-    return [("CSR", significant(r.csr), f"{wording.csr_bound(r)}calibrated is 1")]
 
 
 def _deflation_rows(r: RiskResult) -> list[tuple[str, str, str]]:

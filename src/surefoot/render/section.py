@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from surefoot._io.printable import printable
+from surefoot.assessment.assess import Assessment
+from surefoot.assessment.slices import Slice
 from surefoot.render.text import severity
-
-if TYPE_CHECKING:
-    from surefoot.assessment.assess import Assessment
-    from surefoot.assessment.slices import Slice
 
 #: Slices that can be shown in the figures, and rows of a table: a report stays below 1.5 MB.
 MOST_LAYERS, MOST_ROWS = 40, 200

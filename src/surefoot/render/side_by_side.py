@@ -5,36 +5,22 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from surefoot._io.printable import printable
+from surefoot.assessment.assess import Assessment
+from surefoot.assessment.compare import Comparison, Riskier
 from surefoot.figures.labels import area, significant, typeset
 from surefoot.render.html import page
 from surefoot.render.numbers import percent, points, pvalue, round_down, signed_percent
 from surefoot.render.tables import Body, HtmlTable, Row, cell
-from surefoot.render.text import Terminal
+from surefoot.render.text import BOLD, DIM, Terminal
 from surefoot.render.wording import deciding_side
 from surefoot.risk.differences import LEAST
 
-if TYPE_CHECKING:
-    from surefoot.assessment.assess import Assessment
-    from surefoot.assessment.compare import Comparison, Riskier
-
 _MOST_COLUMNS = 4
-#: What differences are called.
-_NAMES = {
-    "accuracy": "accuracy",
-    "cw_accuracy": "cwA",
-    "log_loss": "log loss",
-    "brier": "Brier",
-    "overstatement": "overstatement",
-    "log_oe": "O/E",
-    "auc": "AUC",
-    "cw_auc": "cwAUC",
-}
 #: What many models are not shown in: there is no room.
 _NARROW = ("gain", "CSR above", "log loss", "Brier")
-_BOLD, _DIM = "1", "2"
 #: Section, name, how to read it off an assessment, the difference it has, and which way is better.
 _LINES: list[tuple[str, str, Any, str, str]] = [
     ("Risk", "O/E", lambda a: significant(a.risk.oe_ratio), "log_oe", ""),
@@ -51,6 +37,8 @@ _LINES: list[tuple[str, str, Any, str, str]] = [
     ("Value", "log loss", lambda a: area(a.metrics.get("log_loss", math.nan)), "log_loss", "lower"),
     ("Value", "Brier", lambda a: area(a.metrics.get("brier", math.nan)), "brier", "lower"),
 ]
+#: The names of differences in a note.
+_NAMES = {key: name for _, name, _, key, _ in _LINES} | {"overstatement": "overstatement"}
 
 
 def render(c: Comparison, terminal: Terminal | None = None) -> str:
@@ -77,17 +65,17 @@ def _columns(c: Comparison, terminal: Terminal) -> Iterator[str]:
             continue
         if group != section:
             yield ""
-            yield terminal.style(group, _BOLD)
+            yield terminal.style(group, BOLD)
             section = group
         best = _best(c, key, better) if only else None
         values = "".join(
-            f"{'':<{width - len(value)}}{terminal.style(value, _BOLD) if best == i else value}"
+            f"{'':<{width - len(value)}}{terminal.style(value, BOLD) if best == i else value}"
             for i, value in enumerate(terminal.simplify(read(a)) for a in c.assessments.values())
         )
         yield f"  {name:<11}{values}{'      ' + difference(c, list(c.assessments)[1], key) if only and key else ''}"
     if not only:
         yield ""
-        yield terminal.style(f"Differences, each model minus {printable(c.first, 24)}, {_level(c)}", _BOLD)
+        yield terminal.style(f"Differences, each model minus {printable(c.first, 24)}, {_level(c)}", BOLD)
         for other in list(c.assessments)[1:]:
             for _, name, _, key, _ in _LINES:
                 if text := difference(c, other, key):
@@ -98,7 +86,7 @@ def _rows(c: Comparison, terminal: Terminal) -> Iterator[str]:
     """More than four models: models become rows, indicators columns."""
     kept = [(name, read) for _, name, read, _, _ in _LINES if _has(c, name) and name not in _NARROW]
     width = max(10, *(len(printable(name, 24)) + 2 for name in c.assessments))
-    yield terminal.style(f"{'':<{width}}" + "".join(f"{name:>12}" for name, _ in kept) + "   verdict", _DIM)
+    yield terminal.style(f"{'':<{width}}" + "".join(f"{name:>12}" for name, _ in kept) + "   verdict", DIM)
     for name, a in c.assessments.items():
         numbers = "".join(f"{terminal.simplify(read(a)):>12}" for _, read in kept)
         yield f"{printable(name, 24):<{width}}{numbers}   {_word(a)}"
@@ -198,22 +186,17 @@ def report(c: Comparison) -> str:
             if section == group and _has(c, name):
                 rows.append(Row([cell(name), *(cell(typeset(read(a))) for a in c.assessments.values())]))
         bodies.append(Body(rows, f"={group}", group))
-    both = HtmlTable("Models side by side", names, bodies, "models")
     rows = []
     for other in list(c.assessments)[1:]:
         for _, name, _, key, _ in _LINES:
             if words := difference(c, other, key):
                 rows.append(Row([cell(printable(other, 40)), cell(name), cell(typeset(words))]))
-    apart = HtmlTable(
-        "Differences",
-        [("Model", "t"), ("Of", "t"), (f"It minus {printable(c.first, 40)}, {_level(c)}", "x")],
-        [Body(rows)],
-    )
+    columns = [("Model", "t"), ("Of", "t"), (f"It minus {printable(c.first, 40)}, {_level(c)}", "x")]
     return page(
         "compare.html.jinja",
         pairing=c.pairing,
-        models=both,
-        differences=apart,
+        models=HtmlTable("Models side by side", names, bodies, "models"),
+        differences=HtmlTable("Differences", columns, [Body(rows)]),
         closing=" ".join([closing(c), *notes(c)]).strip(),
         level=_level(c).removesuffix(" CI"),
         names=" · ".join(printable(name, 40) for name in c.assessments),

@@ -1,20 +1,18 @@
-"""The slices: a table with what each states, makes and deflates by."""
+"""The slices: a table of the errors expected and observed in each, and its overstatement."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from surefoot._io.printable import printable
+from surefoot.assessment.slices import Slice
 from surefoot.figures.labels import significant, typeset
 from surefoot.render import svg
 from surefoot.render.looks import KINDS
 from surefoot.render.numbers import percent, points, pvalue, rough_count, round_up
 from surefoot.render.section import Section
 from surefoot.render.tables import Body, HtmlTable, Row, cell
-
-if TYPE_CHECKING:
-    from surefoot.assessment.slices import Slice
 
 
 class SliceSection(Section):
@@ -25,9 +23,8 @@ class SliceSection(Section):
         if not a.slices:
             return {"slices": None, "slices_title": "", "slices_words": "", "slices_note": ""}
         by = {"predicted": "Predicted class", "truth": "True class"}.get(str(a.by), printable(a.by or "slice", 40))
-        reach = [
-            abs(end) for part in self.listed for end in (part.risk.overstatement, *part.risk.overstatement_interval)
-        ]
+        risks = [part.risk for part in self.listed]
+        reach = [abs(end) for risk in risks for end in (risk.overstatement, *risk.overstatement_interval)]
         widest = max((v for v in reach if not math.isnan(v)), default=0.01) or 0.01
         tested = not self.is_descriptive
         names = [
@@ -61,14 +58,10 @@ class SliceSection(Section):
     def slice_row(self, part: Slice, key: str | None, widest: float, tested: bool) -> Row:
         name, stated = self.name_of(part), f"{rough_count(part.stated)} → {rough_count(part.seen)}"
         if key is not None:
-            from markupsafe import escape
-
-            name = self.markup(
-                f'<button type="button" class="pick" data-pick="{key}">{escape(name)}</button>'
-                f'<span class="meta">{escape(stated)} wrong</span>'
-            )
+            button = '<button type="button" class="pick" data-pick="{}">{}</button><span class="meta">{} wrong</span>'
+            name = self.markup(button).format(key, name, stated)
         size, (low, high) = part.risk.overstatement, part.risk.overstatement_interval
-        kind = "dot" if not tested else KINDS.get(str(part.verdict), "fair")
+        kind = "dot" if not tested else KINDS.get(part.verdict, "fair")
         drawn = self.markup(svg.forest(size, low, high, kind, widest))
         cells = [
             cell(name),

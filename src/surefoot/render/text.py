@@ -7,9 +7,11 @@ import os
 import sys
 import textwrap
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from surefoot._io.printable import printable
+from surefoot.assessment.assess import Assessment
+from surefoot.assessment.slices import Slice
 from surefoot.figures.labels import area, significant
 from surefoot.figures.ruler import csr_axis
 from surefoot.render import wording
@@ -28,16 +30,13 @@ from surefoot.render.numbers import (
     signed_percent,
 )
 
-if TYPE_CHECKING:
-    from surefoot.assessment.assess import Assessment
-    from surefoot.assessment.slices import Slice
-
 _WIDTH = 78
 _SHOWN_SLICES = 3
 _PLAIN = str.maketrans(
     {"▼": "v", "▲": "^", "→": "->", "×": "x", "−": "-", "∞": "inf", "—": "-", "σ": "sigma", "…": "..."}
 )
-_BOLD, _DIM = "1", "2"
+#: Codes of ANSI.
+BOLD, DIM = "1", "2"
 
 
 class Terminal:
@@ -92,7 +91,7 @@ class _Page:
     def verdict(self) -> Iterator[str]:
         a = self.a
         mark = f"{SYMBOLS[a.verdict]} " if a.verdict in SYMBOLS else ""
-        yield self.style(f"{mark}{wording.headline(a).upper()}", _BOLD, TERMINAL_COLOURS.get(a.verdict, ""))
+        yield self.style(f"{mark}{wording.headline(a).upper()}", BOLD, TERMINAL_COLOURS.get(a.verdict, ""))
         yield from textwrap.wrap(wording.advice(a), _WIDTH)
         yield ""
         yield from textwrap.wrap(" ".join(wording.sentences(a)), _WIDTH)
@@ -100,26 +99,26 @@ class _Page:
     def notes(self) -> Iterator[str]:
         for note in wording.notes(self.a):
             for line in textwrap.wrap(f"note: {note}", _WIDTH, subsequent_indent="      "):
-                yield self.style(line, _DIM)
+                yield self.style(line, DIM)
 
     def risk(self) -> Iterator[str]:
         a, side = self.a, wording.tested_side(self.a)
-        yield self.style("Risk", _BOLD)
+        yield self.style("Risk", BOLD)
         r, colour = a.risk, TERMINAL_COLOURS.get(a.verdict, "")
         errors = "observed / expected errors"
         if math.isfinite(r.oe_ratio):
             ends = ratio_interval(*r.oe_interval)
-            yield self.line("O/E", significant(r.oe_ratio), f"95% CI {ends}; {errors}", _BOLD, colour)
+            yield self.line("O/E", significant(r.oe_ratio), f"95% CI {ends}; {errors}", BOLD, colour)
         size = points(r.overstatement).partition(" ")[0]
         interval = points_interval(*r.overstatement_interval)
-        yield self.line("overstatement", size, f"points, 95% CI {interval}; mean confidence - accuracy", _BOLD, colour)
+        yield self.line("overstatement", size, f"points, 95% CI {interval}; mean confidence - accuracy", BOLD, colour)
         decides = wording.deciding_side(a)
-        yield self.line("p-value", pvalue(decides.pvalue_omnibus), wording.describe_pvalue(decides), _BOLD)
+        yield self.line("p-value", pvalue(decides.pvalue_omnibus), wording.describe_pvalue(decides), BOLD)
         typical = None if a.verdict == "overconfident" else a.typical_csr
         usual = "calibrated is 1"
         if typical is not None:
             usual = f"9 in 10 calibrated models: {significant(typical[0], 2)} to {significant(typical[1], 2)}"
-        yield self.line("CSR", significant(r.csr), wording.csr_bound(r) + usual, _BOLD)
+        yield self.line("CSR", significant(r.csr), wording.csr_bound(r) + usual, BOLD)
         if not math.isnan(side.deflation):
             yield self.line("deflation", percent(side.deflation, zero="0%"), wording.describe_deflation(a, side))
         rest = f"the paper's, which assumes a normal distribution; z {significant(r.z)}"
@@ -156,13 +155,13 @@ class _Page:
         gap = max(2, here - len(own) // 2 - low - len(band))
         legend = f"{' ' * low}{band}{' ' * gap}{own}"
         yield ""
-        yield "  " + self.style("".join(ticks).rstrip(), _DIM)
+        yield "  " + self.style("".join(ticks).rstrip(), DIM)
         yield "  " + "".join(line)
-        yield "  " + self.style(legend, _DIM)
+        yield "  " + self.style(legend, DIM)
 
     def value(self) -> Iterator[str]:
         a = self.a
-        yield self.style("Value", _BOLD)
+        yield self.style("Value", BOLD)
         yield self.line(
             "accuracy",
             percent(a.metrics["accuracy"]),
@@ -175,15 +174,15 @@ class _Page:
 
     def line(self, name: str, value: str, rest: str, *styles: str) -> str:
         number = f"{self.terminal.simplify(value):>8}"
-        return f"  {self.style(f'{name:<13}', _DIM)}{self.style(number, *styles)}   {rest}"
+        return f"  {self.style(f'{name:<13}', DIM)}{self.style(number, *styles)}   {rest}"
 
     def by_confidence(self) -> Iterator[str]:
         a = self.a
         if len(a.bands) < 2:
             return
         found = a.verdict in ("overconfident", "mixed")
-        yield self.style("Where it goes wrong" if found else "By confidence", _BOLD)
-        yield self.style(f"  {'confidence':<22}{'rows':>9}    expected errors{'observed':>10}", _DIM)
+        yield self.style("Where it goes wrong" if found else "By confidence", BOLD)
+        yield self.style(f"  {'confidence':<22}{'rows':>9}    expected errors{'observed':>10}", DIM)
         for band in a.bands:
             times = factor(band.seen, band.stated) if found and band.seen > band.stated else ""
             numbers = f"{rough_count(band.rows):>9}{rough_count(band.stated):>19}{count(band.seen):>10}"
@@ -195,7 +194,7 @@ class _Page:
         if not a.slices:
             return
         if a.by == "truth":
-            yield self.style("Slices by truth (descriptive: the truth is the outcome, so these get no verdict)", _BOLD)
+            yield self.style("Slices by truth (descriptive: the truth is the outcome, so these get no verdict)", BOLD)
         else:
             over = sum(part.verdict == "overconfident" for part in a.slices)
             total = len(a.slices)
@@ -203,7 +202,7 @@ class _Page:
             numbers = {kind: sum(part.verdict == kind for part in a.slices) for kind in kinds}
             also = "".join(f", {number:,} {kind}" for kind, number in numbers.items() if number)
             head = f"Slices by {printable(a.by, 40)}: {over:,} of {total:,} overconfident{also}"
-            yield self.style(f"{head} (p adjusted for {total:,})", _BOLD)
+            yield self.style(f"{head} (p adjusted for {total:,})", BOLD)
         worst = sorted(a.slices, key=severity)[:_SHOWN_SLICES]
         names = [printable(part.value, 40) for part in worst]
         width = max(map(len, names))

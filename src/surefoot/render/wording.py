@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from surefoot._stats.binomial import limits
+from surefoot.assessment.assess import Assessment
+from surefoot.assessment.slices import Slice
 from surefoot.assessment.verdict import NEAR_CERTAINTY, pool
 from surefoot.figures.labels import significant
+from surefoot.figures.reliability import Band, Bin
 from surefoot.render.numbers import (
     confidence_percent,
     percent,
@@ -24,12 +27,7 @@ from surefoot.render.numbers import (
     round_down,
     round_up,
 )
-
-if TYPE_CHECKING:
-    from surefoot.assessment.assess import Assessment
-    from surefoot.assessment.slices import Slice
-    from surefoot.figures.reliability import Band, Bin
-    from surefoot.risk.result import RiskResult
+from surefoot.risk.result import RiskResult
 
 _WORDS = {
     "overconfident": "Overconfident",
@@ -179,7 +177,9 @@ def place_sentences(a: Assessment) -> list[str]:
             continue
         place = find_place(a.bands, a.reliability, over=over)
         if place is not None:
-            found.append(f"{'Too many' if over else 'Too few'} {_describe_place(place)}.")
+            times = f" ({_factor(place.seen / place.stated)} times)" if place.seen >= _ENOUGH and place.stated else ""
+            errors = f"{rough_count(place.seen)} where about {rough_count(place.stated)} were expected{times}"
+            found.append(f"{'Too many' if over else 'Too few'} errors {place.words}: {errors}.")
     return found
 
 
@@ -202,6 +202,7 @@ def _runs(groups: Sequence[Any]) -> list[Sequence[Any]]:
 
 
 def _evidence(stated: float, seen: float, over: bool) -> float:
+    """The logarithm of the likelihood ratio of Poisson counts; 0 on the other side."""
     if (seen > stated) != over or seen == stated:
         return 0.0
     if not stated:
@@ -216,13 +217,6 @@ def _band_words(first: Band, last: Band) -> str:
 
 def _bin_words(first: Bin, last: Bin) -> str:
     return f"between {first.least:.0%} and {last.most:.0%} confidence"
-
-
-def _describe_place(place: Place) -> str:
-    times = f" ({_factor(place.seen / place.stated)} times)" if place.seen >= _ENOUGH and place.stated else ""
-    return (
-        f"errors {place.words}: {rough_count(place.seen)} where about {rough_count(place.stated)} were expected{times}"
-    )
 
 
 def _undetected(a: Assessment) -> list[str]:
