@@ -156,10 +156,10 @@ def test_concentration_and_coverage_by_hand() -> None:
     assert a.counts is not None
     found = concentration(a.counts, a.risk.csr)
     assert found is not None
-    assert [found.of(k) for k in (1, 2, 3)] == pytest.approx([100 / 112, 110 / 112, 1])
+    assert [found.share_of(k) for k in (1, 2, 3)] == pytest.approx([100 / 112, 110 / 112, 1])
     # without the first CSR is (10 + 2) / 3, without two 2 / 2
-    assert [found.without(k) for k in (1, 2)] == pytest.approx([4, 1])
-    assert found.to_calm == 2
+    assert [found.csr_without(k) for k in (1, 2)] == pytest.approx([4, 1])
+    assert found.rows_to_remove == 2
     curve = coverage(a.counts)
     assert curve.coverage.tolist() == [0.25, 0.5, 0.75, 1.0]
     assert [curve.error(share) for share in (0.25, 0.5, 0.75, 1)] == pytest.approx([1, 1, 2 / 3, 3 / 4])

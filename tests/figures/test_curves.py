@@ -79,7 +79,7 @@ def test_concentration_on_a_log_axis() -> None:
     assert [mark.y for mark in marks] == pytest.approx([k / 40 for k in found.ranks])
     assert [text.words for text in figure.texts] == ["10 rows, 25%", "the rest has CSR 1"]
     # the rest is (1 - k / 40) 240 over 60 - k: 36 / 26 at 34 and 12 / 22 at 38; 1 at 36
-    assert found.to_calm == 36
+    assert found.rows_to_remove == 36
     assert figure.title == "Not a handful of rows: 36 must go before CSR falls to 1"
     assert figure.ideal == ((1, pytest.approx(0.9)), (40, pytest.approx(0.9)))
 

@@ -28,31 +28,31 @@ class Concentration:
     n: float
 
     @property
-    def mistakes(self) -> int:
+    def errors(self) -> int:
         return round(float(self.rows[-1]))
 
     @property
     def ranks(self) -> list[int]:
         """Numbers of rows that are marked: 1, 2, 5, 10, ... and all."""
         round_numbers = (digit * 10**power for power in range(12) for digit in (1, 2, 5))
-        return [*(k for k in round_numbers if k < self.mistakes), self.mistakes]
+        return [*(k for k in round_numbers if k < self.errors), self.errors]
 
-    def of(self, rows: float) -> float:
+    def share_of(self, rows: float) -> float:
         """The share that so many rows carry."""
         return min(1.0, float(np.interp(rows, np.append(0.0, self.rows), np.append(0.0, self.share))))
 
-    def without(self, rows: float) -> float:
+    def csr_without(self, rows: float) -> float:
         """The CSR of the others; nan if there are none."""
         left = self.n - rows
-        return (1 - self.of(rows)) * self.csr * self.n / left if left > 0 else math.nan
+        return (1 - self.share_of(rows)) * self.csr * self.n / left if left > 0 else math.nan
 
     @cached_property
-    def to_calm(self) -> int:
+    def rows_to_remove(self) -> int:
         """How many must be set aside before the CSR of the others is at most 1."""
-        few, many = 0, self.mistakes
+        few, many = 0, self.errors
         while few < many:
             middle = (few + many) // 2
-            if not self.without(middle) > 1 + _DUST:
+            if not self.csr_without(middle) > 1 + _DUST:
                 many = middle
             else:
                 few = middle + 1
@@ -62,29 +62,29 @@ class Concentration:
     def title(self) -> str:
         if self.csr <= 1:
             return "How surprise is spread over the errors"
-        if self.to_calm <= 5:
-            rows = "1 row" if self.to_calm == 1 else f"{self.to_calm} rows"
+        if self.rows_to_remove <= 5:
+            rows = "1 row" if self.rows_to_remove == 1 else f"{self.rows_to_remove} rows"
             return f"A handful of rows: without {rows}, CSR is at most 1"
-        return f"Not a handful of rows: {self.to_calm:,} must go before CSR falls to 1"
+        return f"Not a handful of rows: {self.rows_to_remove:,} must go before CSR falls to 1"
 
     def figure(self) -> Figure:
         """The share of CSR by the number of rows set aside, on a log axis."""
-        most = max(2, self.mistakes)
+        most = max(2, self.errors)
         decades = tuple(Tick(10.0**d, decade(d)) for d in range(math.floor(math.log10(most)) + 1))
         x = Axis("Rows set aside, most surprising first", 1, most, decades, is_log=True)
-        drawn = np.unique(np.geomspace(1, self.mistakes, 90).astype(int)).tolist()
+        drawn = np.unique(np.geomspace(1, self.errors, 90).astype(int)).tolist()
         points = tuple(
-            Point(i, x.value(x.share(k) - 0.04), x.value(x.share(k) + 0.04), (Mark("dot", k, self.of(k)),))
+            Point(i, x.value(x.share(k) - 0.04), x.value(x.share(k) + 0.04), (Mark("dot", k, self.share_of(k)),))
             for i, k in enumerate(self.ranks)
         )
         texts = [
-            Text(f"{k} rows, {self.of(k):.0%}", k, self.of(k), "end", (-10, 0), "label")
+            Text(f"{k} rows, {self.share_of(k):.0%}", k, self.share_of(k), "end", (-10, 0), "label")
             for k in (10, 50)
-            if k < self.mistakes / 2 and x.share(k) > 0.3
+            if k < self.errors / 2 and x.share(k) > 0.3
         ]
         ideal = None
         if self.csr > 1:
-            calm = self.of(self.to_calm)
+            calm = self.share_of(self.rows_to_remove)
             ideal = ((1, calm), (most, calm))
             # under the line where there is room
             texts.append(Text("the rest has CSR 1", 1, calm, "start", (4, 16 if calm > 0.15 else -6)))
@@ -94,7 +94,7 @@ class Concentration:
             Axis("Share of CSR they carry", 0, 1, QUARTERS),
             {"all": Layer(points)},
             ideal,
-            (Curve(tuple(drawn), tuple(map(self.of, drawn))),),
+            (Curve(tuple(drawn), tuple(map(self.share_of, drawn))),),
             tuple(texts),
         )
 

@@ -34,7 +34,7 @@ _WORTH_A_LABEL = 3
 
 @dataclass(frozen=True)
 class Band:
-    """The rows whose doubt lies in [least, below): how many, the mistakes they allowed for, and those they made."""
+    """The rows whose doubt lies in [least, below): how many, and the errors expected and observed among them."""
 
     least: float
     below: float
@@ -63,15 +63,15 @@ def bands(t: Tally) -> tuple[Band, ...]:
 
 @dataclass(frozen=True)
 class Bin:
-    """The rows that claim between ``least`` and ``most``: confidences, or doubts in the stretched diagram."""
+    """The rows between ``least`` and ``most``, which are confidences, or doubts in the diagram near certainty."""
 
     least: float
     most: float
     rows: float
-    #: Mistakes they allowed for, and mistakes they made.
+    #: Errors expected, and errors observed.
     stated: float
     seen: float
-    #: The share of mistakes that so many rows may stand for, at 95% (Clopper and Pearson); nan for weighted rows.
+    #: The 95% interval of the share of errors (Clopper and Pearson); nan for weighted rows.
     low: float
     high: float
 

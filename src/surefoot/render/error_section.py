@@ -134,20 +134,20 @@ class ErrorSection(Section):
                 Row(
                     [
                         cell(f"{k:,}", k),
-                        cell(percent(found.of(k)), found.of(k)),
-                        cell(typeset(significant(found.without(k))), found.without(k)),
+                        cell(percent(found.share_of(k)), found.share_of(k)),
+                        cell(typeset(significant(found.csr_without(k))), found.csr_without(k)),
                     ]
                 )
                 for k in found.ranks
             ]
             columns = [("Rows set aside", "n"), ("Share of CSR", "n"), ("CSR without them", "n")]
-            few = next((k for k in (10, 1) if k < found.mistakes), found.mistakes)
-            carried = f"{pluralize(few, 'row')} carry {percent(found.of(few))}"
+            few = next((k for k in (10, 1) if k < found.errors), found.errors)
+            carried = f"{pluralize(few, 'row')} carry {percent(found.share_of(few))}"
             alt = f"Share of CSR carried by the most surprising rows: {carried}."
             panel = Panel(
                 "concentration",
                 found.title,
-                f"Share of CSR carried by the most surprising of the {pluralize(found.mistakes, 'error')}.",
+                f"Share of CSR carried by the most surprising of the {pluralize(found.errors, 'error')}.",
                 self.markup(svg.draw(found.figure(), alt)),
                 HtmlTable("Surprise concentration", columns, [Body(body)]),
             )

@@ -119,7 +119,7 @@ class MethodSection(Section):
             (f"p-value{which}", "pvalue", pvalue(side.pvalue), side.pvalue, "—", "—"),
             (f"Capped p-value{which}", "pvalue_capped", pvalue(side.pvalue_capped), side.pvalue_capped, "—", "—"),
             (f"Combined p-value{which}", "pvalue_combined", pvalue(combined), combined, "—", "—"),
-            (f"e-value{which}", "e_value", _evidence(side.log_e), side.log_e, "≤ 1", "lower"),
+            (f"e-value{which}", "e_value", _e_value(side.log_e), side.log_e, "≤ 1", "lower"),
             (f"Deflation{what}", "deflation", f"{deflation:.2%}", deflation, "0%", "near 0%"),
         ]
         rows = []
@@ -178,7 +178,7 @@ def _number(metric: Any, value: float) -> str:
     return f"{value:.0f}" if value in (0.0, 1.0) else typeset(significant(value))
 
 
-def _evidence(log_e: float) -> str:
+def _e_value(log_e: float) -> str:
     if math.isinf(log_e):
         return "∞" if log_e > 0 else "0"
     power = log_e / math.log(10)

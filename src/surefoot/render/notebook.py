@@ -32,8 +32,8 @@ def assessment_card(a: Assessment) -> str:
     colour, symbol = NOTEBOOK_COLOURS.get(a.verdict, "inherit"), SYMBOLS.get(a.verdict, "")
     head = (
         f'<p style="margin:0"><strong style="color:{colour}">{f"{symbol} " if symbol else ""}'
-        f"{escape(wording.headline(a))}</strong>&ensp;{_markup(wording.advice(a))}</p>"
-        f'<p style="margin:.25em 0">{_markup(" ".join(wording.sentences(a)))}</p>'
+        f"{escape(wording.headline(a))}</strong>&ensp;{_escape(wording.advice(a))}</p>"
+        f'<p style="margin:.25em 0">{_escape(" ".join(wording.sentences(a)))}</p>'
     )
     rows = [
         *_risk_rows(a.risk, wording.deciding_side(a)),
@@ -48,14 +48,14 @@ def assessment_card(a: Assessment) -> str:
     if "auc" in a.metrics:
         weighted = f"weighted by confidence (cwAUC) {area(a.metrics['cw_auc'])}"
         rows.append(("AUC", area(a.metrics["auc"]), weighted))
-    notes = "".join(f'<p style="margin:.25em 0;opacity:.75">note: {_markup(note)}</p>' for note in wording.notes(a))
+    notes = "".join(f'<p style="margin:.25em 0;opacity:.75">note: {_escape(note)}</p>' for note in wording.notes(a))
     return f"<div>{head}{_table(rows)}{notes}</div>"
 
 
 def risk_card(r: RiskResult) -> str:
     """The test and its numbers."""
     side = r.alternative.replace("confident", "confidence")
-    head = f'<p style="margin:0"><strong>Against {escape(side)}</strong>, {_markup(pluralize(r.n, "row"))}</p>'
+    head = f'<p style="margin:0"><strong>Against {escape(side)}</strong>, {_escape(pluralize(r.n, "row"))}</p>'
     rows = _risk_rows(r, r)
     if not math.isnan(r.log_e):
         rows.append(("e-value", significant(r.e_value), "valid however often one looks; above 20 is strong"))
@@ -72,7 +72,7 @@ def confusion_table(c: Confusion) -> str:
         numbers = ""
         for j in kept:
             weight = ";font-weight:600" if i == j else ""
-            numbers += f'<td style="{cell}{weight}">{_markup(significant(float(c.matrix[i, j])))}</td>'
+            numbers += f'<td style="{cell}{weight}">{_escape(significant(float(c.matrix[i, j])))}</td>'
         body += f'<tr><th style="{cell}">{escape(printable(c.labels[i], 24))}</th>{numbers}</tr>'
     left = len(c.labels) - len(kept)
     note = f"<p>{left:,} more classes are not shown.</p>" if left else ""
@@ -100,12 +100,12 @@ def _deflation_rows(r: RiskResult) -> list[tuple[str, str, str]]:
 def _table(rows: list[tuple[str, str, str]]) -> str:
     body = "".join(
         f'<tr><th style="text-align:left;font-weight:400;opacity:.75;padding:.1em 1em .1em 0">{escape(name)}</th>'
-        f'<td style="text-align:right;font-weight:600;padding:.1em 1em .1em 0">{_markup(value)}</td>'
-        f'<td style="text-align:left;padding:.1em 0">{_markup(words)}</td></tr>'
+        f'<td style="text-align:right;font-weight:600;padding:.1em 1em .1em 0">{_escape(value)}</td>'
+        f'<td style="text-align:left;padding:.1em 0">{_escape(words)}</td></tr>'
         for name, value, words in rows
     )
     return f'<table style="border-collapse:collapse"><tbody>{body}</tbody></table>'
 
 
-def _markup(text: str) -> str:
+def _escape(text: str) -> str:
     return escape(typeset(text))

@@ -94,15 +94,15 @@ def reciprocal(p: float) -> str:
 
 def round_down(value: float, digits: int = 3) -> str:
     """A lower bound, cut and never rounded up."""
-    return _towards(value, digits, ROUND_FLOOR)
+    return _round_towards(value, digits, ROUND_FLOOR)
 
 
 def round_up(value: float, digits: int = 3) -> str:
     """An upper bound, raised and never rounded down."""
-    return _towards(value, digits, ROUND_CEILING)
+    return _round_towards(value, digits, ROUND_CEILING)
 
 
-def _towards(value: float, digits: int, rounding: str) -> str:
+def _round_towards(value: float, digits: int, rounding: str) -> str:
     if not math.isfinite(value) or value == 0:
         return significant(value, digits)
     exact = Decimal(value)

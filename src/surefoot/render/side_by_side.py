@@ -52,16 +52,16 @@ def render(c: Comparison, terminal: Terminal | None = None) -> str:
 
 def _columns(c: Comparison, terminal: Terminal) -> Iterator[str]:
     names = {name: printable(name, 24) for name in c.assessments}
-    words = [*names.values(), *(_word(a) for a in c.assessments.values())]
+    words = [*names.values(), *(_verdict_words(a) for a in c.assessments.values())]
     width = 2 + max(12, *map(len, words))
     only = len(c.assessments) == 2
     head = "".join(f"{name:>{width}}" for name in names.values())
     apart = f"      {list(names.values())[1]} - {names[c.first]}, {_level(c)}" if only else ""
     yield f"{'':<13}{head}{apart}"
-    yield f"{'verdict':<13}" + "".join(f"{_word(a):>{width}}" for a in c.assessments.values())
+    yield f"{'verdict':<13}" + "".join(f"{_verdict_words(a):>{width}}" for a in c.assessments.values())
     section = ""
     for group, name, read, key, better in _LINES:
-        if not _has(c, name):
+        if not _has_values(c, name):
             continue
         if group != section:
             yield ""
@@ -84,21 +84,21 @@ def _columns(c: Comparison, terminal: Terminal) -> Iterator[str]:
 
 def _rows(c: Comparison, terminal: Terminal) -> Iterator[str]:
     """More than four models: models become rows, indicators columns."""
-    kept = [(name, read) for _, name, read, _, _ in _LINES if _has(c, name) and name not in _NARROW]
+    kept = [(name, read) for _, name, read, _, _ in _LINES if _has_values(c, name) and name not in _NARROW]
     width = max(10, *(len(printable(name, 24)) + 2 for name in c.assessments))
     yield terminal.style(f"{'':<{width}}" + "".join(f"{name:>12}" for name, _ in kept) + "   verdict", DIM)
     for name, a in c.assessments.items():
         numbers = "".join(f"{terminal.simplify(read(a)):>12}" for _, read in kept)
-        yield f"{printable(name, 24):<{width}}{numbers}   {_word(a)}"
+        yield f"{printable(name, 24):<{width}}{numbers}   {_verdict_words(a)}"
 
 
-def _word(a: Assessment) -> str:
+def _verdict_words(a: Assessment) -> str:
     if a.verdict == "no evidence against calibration":
         return "no evidence"
     return a.verdict if a.degree is None else f"{a.degree} {a.verdict}"
 
 
-def _has(c: Comparison, name: str) -> bool:
+def _has_values(c: Comparison, name: str) -> bool:
     return name not in ("AUC", "cwAUC") or any("auc" in a.metrics for a in c.assessments.values())
 
 
@@ -181,9 +181,13 @@ def report(c: Comparison) -> str:
     names = [("Indicator", "x"), *((printable(name, 40), "x n") for name in c.assessments)]
     bodies = []
     for group in ("Risk", "Value"):
-        rows = [Row([cell("verdict"), *(cell(_word(a)) for a in c.assessments.values())])] if group == "Risk" else []
+        rows = (
+            [Row([cell("verdict"), *(cell(_verdict_words(a)) for a in c.assessments.values())])]
+            if group == "Risk"
+            else []
+        )
         for section, name, read, _, _ in _LINES:
-            if section == group and _has(c, name):
+            if section == group and _has_values(c, name):
                 rows.append(Row([cell(name), *(cell(typeset(read(a))) for a in c.assessments.values())]))
         bodies.append(Body(rows, f"={group}", group))
     rows = []

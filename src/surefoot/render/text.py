@@ -213,12 +213,12 @@ class _Page:
             yield f"    {len(a.slices) - len(worst):,} more in {'the report' if a.source else '.slices'}"
 
     def slice_numbers(self, part: Slice) -> str:
-        mistakes = self.terminal.simplify(f"{rough_count(part.stated)} → {pluralize(part.seen, 'error')}")
+        errors = self.terminal.simplify(f"{rough_count(part.stated)} → {pluralize(part.seen, 'error')}")
         size = part.risk.overstatement
         apart = f"{'+' if size > 0 else ''}{points(size)}"
         sure = "" if math.isnan(part.pvalue_adjusted) else f"p {pvalue(part.pvalue_adjusted)}"
         csr = f"CSR {significant(part.risk.csr):<8} " if self.terminal.width >= 80 else ""
-        return f"{apart:<13} {mistakes:<20} {csr}{sure}"
+        return f"{apart:<13} {errors:<20} {csr}{sure}"
 
 
 def severity(part: Slice) -> Any:
