@@ -14,7 +14,7 @@ from surefoot.render import svg
 from surefoot.render.looks import KINDS
 from surefoot.render.numbers import confidence_percent, percent, percent_interval, pluralize, points, rough_count
 from surefoot.render.section import Section
-from surefoot.render.tables import Body, HtmlTable, Item, Panel, Row, cell
+from surefoot.render.tables import Body, Cell, HtmlTable, Item, Panel, Row
 
 #: Errors that a headline rests on at least, and the doubt up to which a row is sure.
 _ENOUGH, _SURE = 10, 0.05
@@ -133,9 +133,9 @@ class ErrorSection(Section):
             body = [
                 Row(
                     [
-                        cell(f"{k:,}", k),
-                        cell(percent(found.share_of(k)), found.share_of(k)),
-                        cell(typeset(significant(found.csr_without(k))), found.csr_without(k)),
+                        Cell(f"{k:,}", k),
+                        Cell(percent(found.share_of(k)), found.share_of(k)),
+                        Cell(typeset(significant(found.csr_without(k))), found.csr_without(k)),
                     ]
                 )
                 for k in found.ranks
@@ -174,15 +174,15 @@ class ErrorSection(Section):
         columns += [("Surprise", "n wide"), ("Share of CSR", "n")]
         body = []
         for one in a.surprises:
-            labels = [cell(printable(one.truth, 30)), cell(printable(one.predicted, 30))] if labelled else []
+            labels = [Cell(printable(one.truth, 30)), Cell(printable(one.predicted, 30))] if labelled else []
             surprise = 1 / one.doubt if one.doubt else math.inf
             numbers = [
-                cell(typeset(confidence_percent(one.doubt)), -one.doubt),
-                cell(typeset(significant(surprise, 4)), surprise),
-                cell(percent(one.share), one.share),
+                Cell(typeset(confidence_percent(one.doubt)), -one.doubt),
+                Cell(typeset(significant(surprise, 4)), surprise),
+                Cell(percent(one.share), one.share),
             ]
             within = keys.get(one.slice, "none") if one.slice is not None else "all"
-            body.append(Row([cell(f"{one.row + 1:,}", one.row), *labels, *numbers], within))
+            body.append(Row([Cell(f"{one.row + 1:,}", one.row), *labels, *numbers], within))
         return HtmlTable("Most surprising rows", columns, [Body(body)], "rows")
 
 
@@ -192,12 +192,12 @@ def _bin_table(caption: str, layers: Mapping[str, Sequence[Bin]], label: Callabl
     def row(one: Bin) -> Row:
         return Row(
             [
-                cell(typeset(label(one)), one.doubt),
-                cell(rough_count(one.rows), one.rows),
-                cell(typeset(rough_count(one.stated)), one.stated),
-                cell(rough_count(one.seen), one.seen),
-                cell(percent(1 - one.error), 1 - one.error),
-                cell(percent_interval(1 - one.high, 1 - one.low)),
+                Cell(typeset(label(one)), one.doubt),
+                Cell(rough_count(one.rows), one.rows),
+                Cell(typeset(rough_count(one.stated)), one.stated),
+                Cell(rough_count(one.seen), one.seen),
+                Cell(percent(1 - one.error), 1 - one.error),
+                Cell(percent_interval(1 - one.high, 1 - one.low)),
             ]
         )
 

@@ -26,7 +26,7 @@ from surefoot.render.numbers import (
     signed_percent,
 )
 from surefoot.render.section import Section
-from surefoot.render.tables import Body, HtmlTable, Item, Row, cell
+from surefoot.render.tables import Body, Cell, HtmlTable, Item, Row
 from surefoot.risk.result import RiskResult
 
 _GROUPS = {"risk": "Risk", "value": "Value", "calibration": "Calibration error", "score": "Scores"}
@@ -92,7 +92,7 @@ class MethodSection(Section):
 
     def row(self, title: str, name: str, text: str, value: float, ideal: str, better: str, reading: str) -> Row:
         named = self.markup("{}<code>{}</code>").format(title, name)
-        return Row([cell(named), cell(text, value), cell(ideal), cell(better), cell(reading)])
+        return Row([Cell(named), Cell(text, value), Cell(ideal), Cell(better), Cell(reading)])
 
     def test_rows(self) -> list[Row]:
         """The tests and bounds, of the side that the verdict is about."""

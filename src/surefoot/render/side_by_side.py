@@ -13,7 +13,7 @@ from surefoot.assessment.compare import Comparison, Riskier
 from surefoot.figures.labels import area, significant, typeset
 from surefoot.render.html import page
 from surefoot.render.numbers import percent, points, pvalue, round_down, signed_percent
-from surefoot.render.tables import Body, HtmlTable, Row, cell
+from surefoot.render.tables import Body, Cell, HtmlTable, Row
 from surefoot.render.text import BOLD, DIM, Terminal
 from surefoot.render.wording import deciding_side
 from surefoot.risk.differences import LEAST
@@ -182,19 +182,19 @@ def report(c: Comparison) -> str:
     bodies = []
     for group in ("Risk", "Value"):
         rows = (
-            [Row([cell("verdict"), *(cell(_verdict_words(a)) for a in c.assessments.values())])]
+            [Row([Cell("verdict"), *(Cell(_verdict_words(a)) for a in c.assessments.values())])]
             if group == "Risk"
             else []
         )
         for section, name, read, _, _ in _LINES:
             if section == group and _has_values(c, name):
-                rows.append(Row([cell(name), *(cell(typeset(read(a))) for a in c.assessments.values())]))
+                rows.append(Row([Cell(name), *(Cell(typeset(read(a))) for a in c.assessments.values())]))
         bodies.append(Body(rows, f"={group}", group))
     rows = []
     for other in list(c.assessments)[1:]:
         for _, name, _, key, _ in _LINES:
             if words := difference(c, other, key):
-                rows.append(Row([cell(printable(other, 40)), cell(name), cell(typeset(words))]))
+                rows.append(Row([Cell(printable(other, 40)), Cell(name), Cell(typeset(words))]))
     columns = [("Model", "t"), ("Of", "t"), (f"It minus {printable(c.first, 40)}, {_level(c)}", "x")]
     return page(
         "compare.html.jinja",

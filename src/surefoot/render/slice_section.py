@@ -12,7 +12,7 @@ from surefoot.render import svg
 from surefoot.render.looks import KINDS
 from surefoot.render.numbers import percent, points, pvalue, rough_count, round_up
 from surefoot.render.section import Section
-from surefoot.render.tables import Body, HtmlTable, Row, cell
+from surefoot.render.tables import Body, Cell, HtmlTable, Row
 
 
 class SliceSection(Section):
@@ -64,16 +64,16 @@ class SliceSection(Section):
         kind = "dot" if not tested else KINDS.get(part.verdict, "fair")
         drawn = self.markup(svg.forest(size, low, high, kind, widest))
         cells = [
-            cell(name),
-            cell(f"{part.risk.n:,}", part.risk.n),
-            cell(typeset(stated), part.seen / part.stated if part.stated else math.inf),
-            cell(percent(part.metrics["accuracy"]), part.metrics["accuracy"]),
-            cell(drawn),
-            cell(typeset(points(size).partition(" ")[0]), size),
-            cell(typeset(significant(part.risk.csr)), part.risk.csr),
+            Cell(name),
+            Cell(f"{part.risk.n:,}", part.risk.n),
+            Cell(typeset(stated), part.seen / part.stated if part.stated else math.inf),
+            Cell(percent(part.metrics["accuracy"]), part.metrics["accuracy"]),
+            Cell(drawn),
+            Cell(typeset(points(size).partition(" ")[0]), size),
+            Cell(typeset(significant(part.risk.csr)), part.risk.csr),
         ]
         if tested:
-            cells.append(cell(typeset(pvalue(part.pvalue_adjusted)), part.pvalue_adjusted))
+            cells.append(Cell(typeset(pvalue(part.pvalue_adjusted)), part.pvalue_adjusted))
         return Row(cells)
 
     def slices_title(self, by: str) -> str:

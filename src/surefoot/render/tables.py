@@ -10,17 +10,15 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Cell:
-    """The content of a cell, and the number it is sorted by."""
+    """The content of a cell, and the number it is sorted by; by its text if there is none."""
 
     content: Any
-    value: str | None = None
+    value: float | None = None
 
-
-def cell(content: Any, value: float | None = None) -> Cell:
-    """Make a cell that is sorted by a number, or by its text."""
-    if value is None:
-        return Cell(content)
-    return Cell(content, "-Infinity" if math.isnan(value) else f"{value:.6g}".replace("inf", "Infinity"))
+    @property
+    def sort_key(self) -> str:
+        assert self.value is not None
+        return "-Infinity" if math.isnan(self.value) else f"{self.value:.6g}".replace("inf", "Infinity")
 
 
 @dataclass(frozen=True)

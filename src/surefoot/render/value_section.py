@@ -16,7 +16,7 @@ from surefoot.metrics.ranking import auc, cw_auc
 from surefoot.render import svg
 from surefoot.render.numbers import percent
 from surefoot.render.section import MOST_LAYERS, Section
-from surefoot.render.tables import Body, HtmlTable, Panel, Row, cell
+from surefoot.render.tables import Body, Cell, HtmlTable, Panel, Row
 
 
 class ValueSection(Section):
@@ -46,7 +46,7 @@ class ValueSection(Section):
         macro = f", macro over {a.classes} classes" if (a.classes or 0) > 2 else ""
         corner = "" if found.width == 1 else " Only the top left corner is drawn."
         body = [
-            Row([cell(f"{100 * false:.3g}%", false), *(cell(f"{share:.2%}", share) for share in shares)])
+            Row([Cell(f"{100 * false:.3g}%", false), *(Cell(f"{share:.2%}", share) for share in shares)])
             for false, *shares in found.samples
         ]
         columns = [("False alarms", "n"), ("Found", "n"), ("Found, weighted", "n")]
@@ -84,11 +84,11 @@ class ValueSection(Section):
         body = [
             Row(
                 [
-                    cell(printable(labels[k], 40)),
-                    cell(self.markup(svg.dumbbell(float(plain[k]), float(weighted[k]), low))),
-                    cell(area(float(plain[k])), float(plain[k])),
-                    cell(area(float(weighted[k])), float(weighted[k])),
-                    cell(typeset(f"{1e4 * (weighted[k] - plain[k]):+.1f}"), float(weighted[k] - plain[k])),
+                    Cell(printable(labels[k], 40)),
+                    Cell(self.markup(svg.dumbbell(float(plain[k]), float(weighted[k]), low))),
+                    Cell(area(float(plain[k])), float(plain[k])),
+                    Cell(area(float(weighted[k])), float(weighted[k])),
+                    Cell(typeset(f"{1e4 * (weighted[k] - plain[k]):+.1f}"), float(weighted[k] - plain[k])),
                 ]
             )
             for k in kept
@@ -117,7 +117,7 @@ class ValueSection(Section):
         elif overall and half > 1.1 * overall:
             title = f"The surest half is wrong more often: {percent(half)}, not {percent(overall)}"
         alt = f"Risk-coverage curve: {percent(overall)} errors over all rows, {percent(half)} over the surest half."
-        body = [Row([cell(f"{share:.0%}", share), cell(percent(error), error)]) for share, error in found.samples]
+        body = [Row([Cell(f"{share:.0%}", share), Cell(percent(error), error)]) for share, error in found.samples]
         return Panel(
             "coverage",
             title,
