@@ -10,7 +10,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.metrics import ALL
-from surefoot.render.numbers import claimed, factor, percent, significant
+from surefoot.render.numbers import factor, percent, precise_percent, significant
 
 
 def profile(rows: int, accuracy, seed: int = 0) -> sf.Predictions:
@@ -236,7 +236,7 @@ def test_three_significant_digits(value: float, text: str) -> None:
     ],
 )
 def test_a_confidence_keeps_two_digits_of_its_doubt(value: float, text: str) -> None:
-    assert claimed(value) == text
+    assert precise_percent(value) == text
 
 
 def test_percentages_and_factors() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import surefoot as sf
 
-SCRIPT = '''
+SCRIPT = """
 import surefoot as sf
 from surefoot import Monitor, Predictions, assess, calibrate, compare, csr, ece, required_n, risk_test, tally
 from surefoot.metrics import ALL
@@ -21,7 +21,7 @@ t: sf.Tally = tally(p) + tally(p)
 number: int = required_n([0.7, 0.9], deflation=0.1)
 print(value, other, verdict, risk.pvalue, t, number, ALL["csr"].title, sf.__version__, sf.plots, calibrate, compare)
 print(sf.metrics.ALL["ece"].title, sf.calibrators.Platt, Monitor)
-'''
+"""
 
 WRONG = SCRIPT + "\nwrong: int = sf.csr(p)\nsf.not_there\n"
 

@@ -13,9 +13,10 @@ from scipy.stats import binomtest
 
 import surefoot as sf
 from surefoot.cli import run
+from surefoot.figures.labels import typeset
 from surefoot.render.html import report
-from surefoot.render.numbers import claimed_by, typeset
-from surefoot.render.text import Paper, render
+from surefoot.render.numbers import confidence_percent
+from surefoot.render.text import Terminal, render
 
 RNG = np.random.default_rng(0)
 VOID = {"meta", "link", "br", "img", "input", "hr"}
@@ -100,7 +101,7 @@ def test_every_state_has_a_whole_page(name: str, by: str | None, tmp_path: Path)
     words = " ".join(found.words)
     for odd in (r"\bnan\b", r"\binf\b", r"\bNone\b", r"\{\{", r"e[+-]\d\d"):
         assert not re.search(odd, words), odd
-    for text in (str(a), render(a, Paper(symbols=True, colour=True)), a._repr_html_(), a.risk._repr_html_()):
+    for text in (str(a), render(a, Terminal(symbols=True, colour=True)), a._repr_html_(), a.risk._repr_html_()):
         assert not re.search(r"\bnan\b|\bNone\b", text)
     json.loads(a.to_json())
 
@@ -146,7 +147,8 @@ def test_a_bin_counts_its_rows_and_mistakes() -> None:
 
 
 def test_concentration_and_coverage_by_hand() -> None:
-    from surefoot.figures.reliability import concentration, coverage
+    from surefoot.figures.concentration import concentration
+    from surefoot.figures.coverage import coverage
 
     # surprises 100, 10 and 2 of a total of 112, over four rows: CSR 28
     p = sf.Predictions.from_correct([False, False, False, True], [0.99, 0.9, 0.5, 0.8])
@@ -154,10 +156,10 @@ def test_concentration_and_coverage_by_hand() -> None:
     assert a.counts is not None
     found = concentration(a.counts, a.risk.csr)
     assert found is not None
-    assert [found.of(k) for k in (1, 2, 3)] == pytest.approx([100 / 112, 110 / 112, 1])
+    assert [found.share_of(k) for k in (1, 2, 3)] == pytest.approx([100 / 112, 110 / 112, 1])
     # without the first CSR is (10 + 2) / 3, without two 2 / 2
-    assert [found.without(k) for k in (1, 2)] == pytest.approx([4, 1])
-    assert found.to_calm == 2
+    assert [found.csr_without(k) for k in (1, 2)] == pytest.approx([4, 1])
+    assert found.rows_to_remove == 2
     curve = coverage(a.counts)
     assert curve.coverage.tolist() == [0.25, 0.5, 0.75, 1.0]
     assert [curve.error(share) for share in (0.25, 0.5, 0.75, 1)] == pytest.approx([1, 1, 2 / 3, 3 / 4])
@@ -224,18 +226,18 @@ def test_numbers_for_print() -> None:
     assert typeset("3.8e-05") == "3.8 × 10⁻⁵"
     assert typeset("< 1e-300") == "< 10⁻³⁰⁰"
     assert typeset("2.63e+06, -1.5 and 2-3") == "2.63 × 10⁶, −1.5 and 2-3"
-    assert claimed_by(1.2e-4) == "99.988%"
-    assert claimed_by(3.2e-20) == "1 − 3.2e-20"
-    assert claimed_by(0.0) == "100%"
+    assert confidence_percent(1.2e-4) == "99.988%"
+    assert confidence_percent(3.2e-20) == "1 − 3.2e-20"
+    assert confidence_percent(0.0) == "100%"
 
 
 def test_the_ruler_of_the_terminal() -> None:
     p = sf.synthetic.predictions("tight_hi", "overconf_root", 3000, rng=np.random.default_rng(3))
-    text = render(sf.assess(p), Paper(symbols=True, width=88))
+    text = render(sf.assess(p), Terminal(symbols=True, width=88))
     ruler = next(line for line in text.splitlines() if line.strip().startswith("|"))
     assert "▼" in ruler
     assert "|" in ruler[4:]
-    assert "▼" not in render(sf.assess(p), Paper(symbols=True, width=70)).split("Risk")[1]
+    assert "▼" not in render(sf.assess(p), Terminal(symbols=True, width=70)).split("Risk")[1]
 
 
 # -- what a hostile reading found ------------------------------------------------------------------------------------

@@ -120,9 +120,9 @@ def command(
         if as_json:
             say(assessment.to_json().rstrip())
         else:
-            from surefoot.render.text import Paper, render
+            from surefoot.render.text import Terminal, render
 
-            say(f"\n{render(assessment, Paper.at_hand())}\n")
+            say(f"\n{render(assessment, Terminal.detect())}\n")
         _write(assessment, reading, html, save_tally, by, quiet=as_json)
     reasons = [why for rule in rules if (why := rule.held(assessment))]
     for why in reasons:

@@ -87,9 +87,9 @@ def command(
             say(found.to_json().rstrip())
         else:
             from surefoot.render.side_by_side import render
-            from surefoot.render.text import Paper
+            from surefoot.render.text import Terminal
 
-            say(f"\n{render(found, Paper.at_hand())}\n")
+            say(f"\n{render(found, Terminal.detect())}\n")
         if html is not None:
             found.to_html(html)
             say(f"  Wrote {html} ({size_of(html)})", to_stderr=as_json)

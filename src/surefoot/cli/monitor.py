@@ -158,9 +158,9 @@ class _Screen:
     """One line an alarm and nothing between, so that a pipe can run for weeks; on a terminal a last line that moves."""
 
     def __init__(self, watcher: Monitor) -> None:
-        from surefoot.render.text import Paper
+        from surefoot.render.text import Terminal
 
-        self.m, self.paper = watcher, Paper.at_hand()
+        self.m, self.terminal = watcher, Terminal.detect()
         self.told = len(watcher.drift_rows)
         self.alarmed = watcher.alarm
         self.before, self.began = watcher.rows, time.monotonic()
@@ -181,7 +181,7 @@ class _Screen:
         for row in self.m.drift_rows[self.told :]:
             self.clear()
             evidence = f"{self.m.drift_evidence[row]:,.0f} of {limit}"
-            alarm = self.paper.ink("ALARM", "1", "31")
+            alarm = self.terminal.style("ALARM", "1", "31")
             say(f"  row {row:<12,}{alarm}   evidence {evidence:<22}restarted")
         self.told = len(self.m.drift_rows)
         if self.m.alarm and not self.alarmed:
@@ -210,9 +210,9 @@ class _Screen:
         expected = m.rows / mean
         import textwrap
 
-        from surefoot.render.numbers import counted
+        from surefoot.render.numbers import pluralize
 
-        said = f"{counted(m.rows, 'row')}, {counted(alarms, 'alarm')}."
+        said = f"{pluralize(m.rows, 'row')}, {pluralize(alarms, 'alarm')}."
         if alarms:
             said += f" A calibrated stream would raise at most {_few(expected)} on average"
             said += ", so these alone are no proof of drift." if alarms <= max(1.0, expected) else "."

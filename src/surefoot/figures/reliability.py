@@ -1,18 +1,18 @@
-"""Rows put together by what they claim: how many, the mistakes they allowed for, those they made, and an interval."""
+"""Reliability: rows grouped by confidence, with the errors expected and observed, and the figures of them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Literal
 
 import numpy as np
 
 from surefoot._stats.binomial import limits
 from surefoot.core.table import Floats
 from surefoot.core.tally import Tally
+from surefoot.figures.figure import HEIGHT, Axis, Bar, Figure, Kind, Layer, Mark, Point, Text, Tick
+from surefoot.figures.labels import QUARTERS, decade, percent_ticks, short_count, significant, typeset
 from surefoot.metrics.tallying import (
     BAND_DOUBT,
     BAND_WEIGHT,
@@ -25,15 +25,17 @@ from surefoot.metrics.tallying import (
 )
 from surefoot.risk.effects import equal_weights, in_rows
 from surefoot.risk.law.cells import PER_DECADE, half_decade
-from surefoot.risk.law.counts import Counts, counts_of
+from surefoot.risk.law.counts import counts_of
 
-#: More mistakes than stated, fewer, neither for sure, or nothing to tell by.
-Kind = Literal["over", "under", "fair", "dot"]
+#: Powers of ten that the axes of doubt reach at most.
+_FARTHEST = 13.0
+#: Observed over expected errors from which a point is labelled with the factor.
+_WORTH_A_LABEL = 3
 
 
 @dataclass(frozen=True)
 class Band:
-    """The rows whose doubt lies in [least, below): how many, the mistakes they allowed for, and those they made."""
+    """The rows whose doubt lies in [least, below): how many, and the errors expected and observed among them."""
 
     least: float
     below: float
@@ -62,15 +64,15 @@ def bands(t: Tally) -> tuple[Band, ...]:
 
 @dataclass(frozen=True)
 class Bin:
-    """The rows that claim between ``least`` and ``most``: confidences, or doubts in the stretched diagram."""
+    """The rows between ``least`` and ``most``, which are confidences, or doubts in the diagram near certainty."""
 
     least: float
     most: float
     rows: float
-    #: Mistakes they allowed for, and mistakes they made.
+    #: Errors expected, and errors observed.
     stated: float
     seen: float
-    #: The share of mistakes that so many rows may stand for, at 95% (Clopper and Pearson); nan for weighted rows.
+    #: The 95% interval of the share of errors (Clopper and Pearson); nan for weighted rows.
     low: float
     high: float
 
@@ -124,13 +126,7 @@ def near_certainty(t: Tally, *, intervals: bool = True, effect: float = 1.0) -> 
 
 
 def _bins(
-    pairs: Sequence[tuple[float, float]],
-    rows: Floats,
-    stated: Floats,
-    seen: Floats,
-    effect: float,
-    *,
-    intervals: bool,
+    pairs: Sequence[tuple[float, float]], rows: Floats, stated: Floats, seen: Floats, effect: float, *, intervals: bool
 ) -> tuple[Bin, ...]:
     seen = np.round(seen, 6)
     low, high = limits(seen / effect, rows / effect) if intervals else (np.full(len(rows), math.nan),) * 2
@@ -141,69 +137,77 @@ def _bins(
     )
 
 
-@dataclass(frozen=True)
-class Concentration:
-    """What share of CSR the most surprising mistakes carry: of the first ``rows``, the share."""
+def reliability_figure(layers: Mapping[str, Sequence[Bin]]) -> Figure:
+    """Share correct by stated confidence; up is more accurate, right is more confident."""
+    low = min(0.9, math.floor(10 * min(one.least for bins in layers.values() for one in bins)) / 10)
+    ticks = np.arange(low, 1.001, 0.2 if low < 0.75 else 0.05).tolist()
+    x = Axis("Stated confidence", low, 1, percent_ticks(ticks))
 
-    rows: Floats
-    share: Floats
-    csr: float
-    #: All rows with doubt, over which CSR is the mean.
-    n: float
+    def point(row: int, one: Bin) -> Point:
+        interval = None if math.isnan(one.low) else (1 - one.high, 1 - one.low)
+        return Point(row, one.least, one.most, (Mark(one.kind, 1 - one.doubt, 1 - one.error),), one.kind, interval)
 
-    @property
-    def mistakes(self) -> int:
-        return round(float(self.rows[-1]))
-
-    def of(self, rows: float) -> float:
-        """The share that so many rows carry."""
-        return min(1.0, float(np.interp(rows, np.append(0.0, self.rows), np.append(0.0, self.share))))
-
-    def without(self, rows: float) -> float:
-        """The CSR of the others; nan if there are none."""
-        left = self.n - rows
-        return (1 - self.of(rows)) * self.csr * self.n / left if left > 0 else math.nan
-
-    @cached_property
-    def to_calm(self) -> int:
-        """How many must be set aside before the CSR of the others is at most 1."""
-        few, many = 0, self.mistakes
-        while few < many:
-            middle = (few + many) // 2
-            if self.without(middle) <= 1 + 1e-12 or math.isnan(self.without(middle)):
-                many = middle
-            else:
-                few = middle + 1
-        return few
+    middle = x.value(0.62)
+    return Figure(
+        "Reliability",
+        x,
+        Axis("Share correct", 0, 1, QUARTERS),
+        _layers(layers, point, lambda one: (one.least + one.most) / 2, 0.7 / (len(RELIABILITY_BINS.edges) + 1)),
+        ((low, low), (1, 1)),
+        texts=(
+            Text("calibrated", middle, middle, "end", (-8, -6)),
+            Text("below the line: overconfident", 1, 0, "end", (-4, -10)),
+        ),
+    )
 
 
-def concentration(counts: Counts, csr: float) -> Concentration | None:
-    """From the rows by doubt; None where there is no mistake, or one that claimed certainty."""
-    counts = counts.doubtful()
-    wrong = counts.surprises()
-    if not len(wrong.doubt) or not math.isfinite(csr):
-        return None
-    order = np.argsort(wrong.doubt, kind="stable")
-    surprise = wrong.surprise[order]
-    shares = np.cumsum(surprise) / surprise.sum()
-    return Concentration(np.cumsum(wrong.wrong[order]), np.minimum(shares, 1.0), csr, counts.n)
+def near_certainty_figure(layers: Mapping[str, Sequence[Bin]]) -> Figure:
+    """Observed by expected errors, both in powers of ten: every gridline expects ten times fewer errors."""
+    least = min(one.least for bins in layers.values() for one in bins)
+    top = min(_FARTHEST, max(2.0, -math.log10(least)))
+    step = 1 if top <= 7 else 2
+    decades = range(step, math.floor(top + 0.01) + 1, step)
+    ticks = tuple(Tick(d, f"1 in {decade(d)}" if d == step else decade(d)) for d in decades)
+    y = Axis("Observed errors, rarer", 0, top, (Tick(0, "always"), *ticks))
+
+    def rarity(share: float) -> float:
+        return min(top, -math.log10(share)) if share > 0 else top
+
+    def point(row: int, one: Bin) -> Point:
+        x, ends = rarity(one.doubt), (rarity(one.high), rarity(one.low))
+        label = None
+        if one.kind == "over" and one.error > _WORTH_A_LABEL * one.doubt:
+            words = typeset(f"×{significant(one.error / one.doubt, 2)}")
+            # over the interval where there is no room under it
+            has_room = y.share(ends[0]) * HEIGHT > 18
+            label = Text(words, x, ends[0 if has_room else 1], "middle", (0, 14 if has_room else -6), "factor")
+        mark = Mark(one.kind if one.seen else "none", x, rarity(one.error))
+        interval = None if math.isnan(one.low) else ends
+        return Point(row, rarity(one.most), rarity(one.least), (mark,), one.kind, interval, label)
+
+    return Figure(
+        "Reliability near certainty",
+        Axis("Expected errors, rarer", 0, top, ticks),
+        y,
+        _layers(layers, point, lambda one: rarity(math.sqrt(one.least * one.most)), 0.8 / PER_DECADE),
+        ((0, 0), (top, top)),
+        texts=(
+            Text("calibrated", 0.53 * top, 0.53 * top, "end", (-8, -6)),
+            Text("below the line: overconfident", 0.73 * top, 0, "end", (0, -10), "spare"),
+        ),
+    )
 
 
-@dataclass(frozen=True)
-class Coverage:
-    """Mistakes on the surest rows: ``coverage`` is the share of rows answered, ``wrong`` the share answered wrongly."""
-
-    coverage: Floats
-    #: Of all rows, not of those answered.
-    wrong: Floats
-
-    def error(self, share: float) -> float:
-        """The share of mistakes among the rows answered; of rows that are equally sure, some at random."""
-        missed = float(np.interp(share, np.append(0.0, self.coverage), np.append(0.0, self.wrong)))
-        return missed / share
-
-
-def coverage(counts: Counts) -> Coverage:
-    """The risk-coverage curve, from the rows by doubt."""
-    order = np.argsort(counts.doubt, kind="stable")
-    return Coverage(np.cumsum(counts.rows[order]) / counts.n, np.cumsum(counts.wrong[order]) / counts.n)
+def _layers(
+    layers: Mapping[str, Sequence[Bin]],
+    point: Callable[[int, Bin], Point],
+    centre: Callable[[Bin], float],
+    width: float,
+) -> dict[str, Layer]:
+    """The points of each layer, and bars that count the rows in each bin, never lower than can be seen."""
+    found = {}
+    for key, bins in layers.items():
+        most = max((one.rows for one in bins), default=1.0)
+        bars = (Bar(centre(one), width, max(1 / 30, one.rows / most), short_count(one.rows)) for one in bins)
+        found[key] = Layer(tuple(point(i, one) for i, one in enumerate(bins)), tuple(bars))
+    return found

@@ -4,19 +4,80 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 
+from surefoot.core.table import Floats
 from surefoot.errors import UndefinedMetricWarning
+from surefoot.figures.figure import Axis, Curve, Figure, Layer, Mark, Point, Text
+from surefoot.figures.labels import area, percent_ticks
 from surefoot.metrics.ranking import cw_roc_curve, roc_curve
 from surefoot.predictions import Predictions
 
 #: Rows times classes up to which the curves are drawn.
 _MOST = 5_000_000
+#: False alarms that are marked, as shares of the axis.
+_MARKED = (0.05, 0.1, 0.2, 0.5, 1.0)
 
 
-def macro_curves(predictions: Predictions) -> tuple[list[float], list[float], list[float]] | None:
-    """False alarms, and the share found, plain and weighted; of two classes the second's, of more the mean over all.
+@dataclass(frozen=True)
+class Roc:
+    """The share found by the share of false alarms, plain and with each row weighted by its confidence."""
+
+    false_alarms: Floats
+    found: Floats
+    weighted: Floats
+    auc: float
+    cw_auc: float
+
+    @property
+    def width(self) -> float:
+        """The false alarms up to which the curves are drawn: good rankings differ in the top left corner only."""
+        return 0.1 if self.auc > 0.97 else 0.5 if self.auc > 0.9 else 1.0
+
+    @property
+    def samples(self) -> tuple[tuple[float, float, float], ...]:
+        """The marked shares of false alarms, with the share found, plain and weighted."""
+        marked = [share * self.width for share in _MARKED]
+        plain, weighted = (np.interp(marked, self.false_alarms, values) for values in (self.found, self.weighted))
+        return tuple(zip(marked, plain.tolist(), weighted.tolist(), strict=True))
+
+    def figure(self) -> Figure:
+        """Both curves with their areas, in the corner that has something to show."""
+        width, floor = self.width, 0.0
+        if width < 1:
+            steepest = float(np.interp(width / 50, self.false_alarms, self.found))
+            floor = min(0.9, math.floor(10 * steepest) / 10)
+        y = Axis("Found (true positive rate)", floor, 1, percent_ticks(np.linspace(floor, 1, 5).tolist(), 3))
+        points = []
+        for i, (false, plain, weighted) in enumerate(self.samples):
+            marks = (Mark("ring", false, plain), Mark("dot", false, weighted))
+            kept = tuple(mark for mark in marks if mark.y >= floor)
+            if kept:
+                points.append(Point(i, false - 0.03 * width, false + 0.03 * width, kept))
+        curves = []
+        for values, is_main in ((self.found, False), (self.weighted, True)):
+            inside = (self.false_alarms <= width) & (values >= floor)
+            curves.append(Curve(tuple(self.false_alarms[inside].tolist()), tuple(values[inside].tolist()), is_main))
+        left = 0.4 * width
+        legend = (
+            Text(f"cwROC, area {area(self.cw_auc)}", left, y.value(0.38), "start", (12, 4), "label", "dot"),
+            Text(f"ROC, area {area(self.auc)}", left, y.value(0.28), "start", (12, 4), "faint", "ring"),
+        )
+        return Figure(
+            "ROC and confidence-weighted ROC",
+            Axis("False alarms (false positive rate)", 0, width, percent_ticks(np.linspace(0, width, 6).tolist())),
+            y,
+            {"all": Layer(tuple(points))},
+            ((0, 0), (1, 1)) if width == 1 else None,
+            tuple(curves),
+            legend,
+        )
+
+
+def roc(predictions: Predictions, auc: float, cw_auc: float) -> Roc | None:
+    """The curves of the second of two classes, of more the mean over all, one against the rest.
 
     None where no class has rows inside and outside of it, or where ranking all of them takes too long.
     """
@@ -38,5 +99,4 @@ def macro_curves(predictions: Predictions) -> tuple[list[float], list[float], li
                 total += np.interp(grid, one.fpr, one.tpr)
     if not classes:
         return None
-    plain, weighted = (total / classes for total in sums)
-    return grid.tolist(), plain.tolist(), weighted.tolist()
+    return Roc(grid, sums[0] / classes, sums[1] / classes, auc, cw_auc)

@@ -54,16 +54,16 @@ def drawn(folder: Path, models: dict[str, dict[str, Predictions]], told: Told = 
 
 
 def _panel(ax: Any, predictions: Predictions, label: int, title: str) -> None:
-    from surefoot.render.mpl.display import INK, MUTED, noted, quiet, titled
+    from surefoot.render.mpl.display import INK, MUTED, add_note, add_titles, clean_axes
 
-    quiet(ax)
+    clean_axes(ax)
     ax.plot([0, 1], [0, 1], ":", color=MUTED, linewidth=1)
     for place, (draw, name, style) in enumerate(((roc_curve, "ROC", "--"), (cw_roc_curve, "cwROC", "-"))):
         curve = draw(predictions, label=label)
         fpr, tpr = _thinned(curve.fpr, curve.tpr)
         ax.plot(fpr, tpr, style, color=MUTED if place == 0 else INK, linewidth=1.3)
-        noted(ax, 0.45, 0.2 - 0.1 * place, f"{style}  {name} {curve.auc:.4f}")
-    titled(ax, title, "False alarms →", "Found →")
+        add_note(ax, 0.45, 0.2 - 0.1 * place, f"{style}  {name} {curve.auc:.4f}")
+    add_titles(ax, title, "False alarms →", "Found →")
 
 
 def _thinned(x: Any, y: Any, most: int = 2000) -> tuple[Sequence[float], Sequence[float]]:

@@ -1,1 +1,1 @@
-"""How an assessment is told: in a terminal, and in numbers people can read."""
+"""How an assessment is shown: as text, as a report, in a notebook and in plots."""

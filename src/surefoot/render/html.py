@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from surefoot.assessment.assess import Assessment
 from surefoot.errors import MissingPackage
 from surefoot.render.error_section import ErrorSection
-from surefoot.render.method import Method
+from surefoot.render.method import MethodSection
 from surefoot.render.slice_section import SliceSection
 from surefoot.render.value_section import ValueSection
 from surefoot.render.verdict_section import VerdictSection
 
-if TYPE_CHECKING:
-    from surefoot.assessment.assess import Assessment
-
-_SECTIONS = (VerdictSection, ErrorSection, SliceSection, ValueSection, Method)
+_SECTIONS = (VerdictSection, ErrorSection, SliceSection, ValueSection, MethodSection)
 
 
 def report(a: Assessment) -> str:
     """The whole page."""
-    filled: dict[str, Any] = {}
-    markup = _markup()
+    context: dict[str, Any] = {}
     for section in _SECTIONS:
-        filled |= section(a, markup).filled()
-    return page("report.html.jinja", **filled)
+        context |= section(a, _markup()).context()
+    return page("report.html.jinja", **context)
 
 
-def page(template: str, **filled: Any) -> str:
+def page(template: str, **context: Any) -> str:
     """A template of this package, filled; every string is escaped but what this package drew itself."""
     markup = _markup()
     from jinja2 import Environment, FunctionLoader, StrictUndefined
@@ -39,7 +36,7 @@ def page(template: str, **filled: Any) -> str:
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, loader=FunctionLoader(text))
     drawn = {"css": markup(text("report.css")), "js": markup(text("report.js"))}
-    return environment.get_template(template).render(**drawn, **filled)
+    return environment.get_template(template).render(**drawn, **context)
 
 
 def _markup() -> Any:

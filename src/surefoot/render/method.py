@@ -10,26 +10,23 @@ import numpy as np
 
 import surefoot
 from surefoot.assessment.verdict import CLEAR_POINTS, CLEAR_RATIO, STRONG_POINTS, STRONG_RATIO
+from surefoot.figures.labels import area, power_of_ten, significant, typeset
 from surefoot.metrics import ALL
 from surefoot.render import wording
 from surefoot.render.numbers import (
-    counted,
-    cut,
-    once_in,
-    percents,
+    percent_interval,
+    pluralize,
     points,
-    points_between,
+    points_interval,
     probability,
     pvalue,
-    raised_digits,
-    ratio_between,
+    ratio_interval,
+    reciprocal,
+    round_down,
     signed_percent,
-    significant,
-    typeset,
 )
 from surefoot.render.section import Section
-from surefoot.render.tables import Body, Item, Row, Table, cell, heads
-from surefoot.render.text import area
+from surefoot.render.tables import Body, Cell, HtmlTable, Item, Row
 from surefoot.risk.result import RiskResult
 
 _GROUPS = {"risk": "Risk", "value": "Value", "calibration": "Calibration error", "score": "Scores"}
@@ -41,7 +38,7 @@ _READINGS = {
     "overstatement": "Mean confidence minus accuracy, in points; 95% CI {points}.",
     "pvalue_omnibus": "Chance of anything this extreme in any direction if the model were calibrated; the verdict is "
     "by it, each side at {half:g}.",
-    "pvalue": "Chance of {shown} if the model were calibrated, by the {law} law.",
+    "pvalue": "Chance of {event} if the model were calibrated, by the {law} law.",
     "pvalue_capped": "The same where no single row may contribute more than 10% of the number of rows.",
     "pvalue_combined": "Twice the smaller of the two, at most 1.",
     "e_value": "Evidence, valid however often one looks; above 20 is strong. It sees every row, CSR mostly the surest.",
@@ -59,10 +56,10 @@ _INTERVALS = (
 )
 
 
-class Method(Section):
-    """The numbers in full."""
+class MethodSection(Section):
+    """All indicators in full, and the methods behind them."""
 
-    def filled(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         a = self.a
         return {
             "indicators": self.indicators(),
@@ -72,7 +69,7 @@ class Method(Section):
             "method": self.method(),
         }
 
-    def indicators(self) -> Table:
+    def indicators(self) -> HtmlTable:
         """Every metric, and among those of risk the tests and bounds that are no metrics of their own."""
         groups: dict[str, list[Row]] = {group: [] for group in _GROUPS}
         for name, value in self.a.metrics.items():
@@ -88,81 +85,58 @@ class Method(Section):
                 self.row(metric.title, name, _number(metric, value), value, ideal, better, reading)
             )
             if name == "csr":
-                groups["risk"].extend(self.tested())
-        names = heads(("Indicator", "t"), ("Value", "n"), ("Ideal", "n"), ("Better", "t"), ("How to read it", "x read"))
+                groups["risk"].extend(self.test_rows())
+        names = [("Indicator", "t"), ("Value", "n"), ("Ideal", "n"), ("Better", "t"), ("How to read it", "x read")]
         bodies = [Body(found, f"={group}", _GROUPS[group]) for group, found in groups.items() if found]
-        return Table("All indicators", names, bodies, "indicators")
+        return HtmlTable("All indicators", names, bodies, "indicators")
 
-    def row(self, title: str, name: str, told: str, value: float, ideal: str, better: str, reading: str) -> Row:
+    def row(self, title: str, name: str, text: str, value: float, ideal: str, better: str, reading: str) -> Row:
         named = self.markup("{}<code>{}</code>").format(title, name)
-        return Row([cell(named), cell(told, value), cell(ideal), cell(better), cell(reading)])
+        return Row([Cell(named), Cell(text, value), Cell(ideal), Cell(better), Cell(reading)])
 
-    def tested(self) -> list[Row]:
+    def test_rows(self) -> list[Row]:
+        """The tests and bounds, of the side that the verdict is about."""
         a, side = self.a, wording.tested_side(self.a)
         is_over = side.alternative == "overconfident"
         which = "" if is_over else ", underconfidence"
         facts = {
-            "shown": "a CSR this large" if is_over else "correct rows this surprising",
+            "event": "a CSR this large" if is_over else "correct rows this surprising",
             "law": side.method,
             "half": a.level / 2,
             "what": "confidence" if is_over else "doubt",
             "keep": significant(1 - side.deflation),
-            "interval": percents(*side.deflation_interval),
-            "ratio": typeset(ratio_between(*a.risk.oe_interval)),
-            "points": typeset(points_between(*a.risk.overstatement_interval)),
+            "interval": percent_interval(*side.deflation_interval),
+            "ratio": typeset(ratio_interval(*a.risk.oe_interval)),
+            "points": typeset(points_interval(*a.risk.overstatement_interval)),
         }
-        omnibus = side.pvalue_omnibus
-        ratio, size = a.risk.oe_ratio, a.risk.overstatement
+        omnibus, combined, deflation = side.pvalue_omnibus, side.pvalue_combined, side.deflation
+        ratio, size, what = a.risk.oe_ratio, a.risk.overstatement, "" if is_over else " of doubt"
         found = [
             ("Observed / expected errors", "oe_ratio", significant(ratio), ratio, "1", "near 1"),
             ("Overstatement", "overstatement", points(size), size, "0", "near 0"),
             (f"Omnibus p-value{which}", "pvalue_omnibus", pvalue(omnibus), omnibus, "—", "—"),
-            ("Lower bound of CSR, 95%", "csr_lower", cut(a.risk.csr_lower), a.risk.csr_lower, "≤ 1", "lower"),
+            ("Lower bound of CSR, 95%", "csr_lower", round_down(a.risk.csr_lower), a.risk.csr_lower, "≤ 1", "lower"),
             (f"p-value{which}", "pvalue", pvalue(side.pvalue), side.pvalue, "—", "—"),
             (f"Capped p-value{which}", "pvalue_capped", pvalue(side.pvalue_capped), side.pvalue_capped, "—", "—"),
-            (
-                f"Combined p-value{which}",
-                "pvalue_combined",
-                pvalue(side.pvalue_combined),
-                side.pvalue_combined,
-                "—",
-                "—",
-            ),
-            (f"e-value{which}", "e_value", _evidence(side.log_e), side.log_e, "≤ 1", "lower"),
-            (
-                "Deflation" if is_over else "Deflation of doubt",
-                "deflation",
-                f"{side.deflation:.2%}",
-                side.deflation,
-                "0%",
-                "near 0%",
-            ),
+            (f"Combined p-value{which}", "pvalue_combined", pvalue(combined), combined, "—", "—"),
+            (f"e-value{which}", "e_value", _e_value(side.log_e), side.log_e, "≤ 1", "lower"),
+            (f"Deflation{what}", "deflation", f"{deflation:.2%}", deflation, "0%", "near 0%"),
         ]
-        return [
-            self.row(
-                title,
-                name,
-                "—" if math.isnan(value) else typeset(told),
-                value,
-                ideal,
-                better,
-                _READINGS[name].format(**facts),
-            )
-            for title, name, told, value, ideal, better in found
-        ]
+        rows = []
+        for title, name, text, value, ideal, better in found:
+            text = "—" if math.isnan(value) else typeset(text)
+            rows.append(self.row(title, name, text, value, ideal, better, _READINGS[name].format(**facts)))
+        return rows
 
     def method(self) -> list[Item]:
         a, risk = self.a, self.a.risk
         weights = "unweighted" if a.weight == risk.n else f"counted by weights that add up to {significant(a.weight)}"
         taken = f" Columns: {a.columns}." if a.columns else ""
         doubts = a.counts.doubtful().doubt if a.counts is not None else np.empty(0)
-        least = f" The smallest here is 1 in {typeset(once_in(float(doubts.min())))}." if len(doubts) else ""
+        least = f" The smallest here is 1 in {typeset(reciprocal(float(doubts.min())))}." if len(doubts) else ""
         found = [
-            Item("Rows", f"{counted(risk.n, 'row')}, {weights}.{taken}"),
-            Item(
-                "Doubt",
-                f"1 − confidence, from logits or other classes if given.{least}",
-            ),
+            Item("Rows", f"{pluralize(risk.n, 'row')}, {weights}.{taken}"),
+            Item("Doubt", f"1 − confidence, from logits or other classes if given.{least}"),
             Item(
                 "Certain and rounded rows",
                 f"{risk.certain:,} certain, {risk.rounded:,} rounded to 1. Certain rows are left out of CSR if right "
@@ -173,10 +147,9 @@ class Method(Section):
             Item("Verdict", _verdict(a.level, a.margin)),
         ]
         if a.slices and not self.is_descriptive:
-            each = (
-                f"Each tested by itself, both sides; p-values adjusted by Holm for {counted(len(a.slices), 'slice')}."
-            )
-            found.append(Item("Slices", f"{each} Overstatement with its own 95% interval."))
+            each = "Each tested by itself, both sides; p-values adjusted by Holm for"
+            slices = pluralize(len(a.slices), "slice")
+            found.append(Item("Slices", f"{each} {slices}. Overstatement with its own 95% interval."))
         found.append(Item("Versions", versions()))
         return found
 
@@ -205,11 +178,11 @@ def _number(metric: Any, value: float) -> str:
     return f"{value:.0f}" if value in (0.0, 1.0) else typeset(significant(value))
 
 
-def _evidence(log_e: float) -> str:
+def _e_value(log_e: float) -> str:
     if math.isinf(log_e):
         return "∞" if log_e > 0 else "0"
     power = log_e / math.log(10)
-    return significant(math.exp(log_e)) if not power >= 6 else f"10{raised_digits(math.floor(power))}"
+    return significant(math.exp(log_e)) if not power >= 6 else power_of_ten(math.floor(power))
 
 
 def versions() -> str:

@@ -1,27 +1,14 @@
-"""Numbers as people read them."""
+"""Numbers as people read them, in text; those of figures are in :mod:`surefoot.figures.labels`."""
 
 from __future__ import annotations
 
 import math
-import re
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+
+from surefoot.figures.labels import significant
 
 #: Differences from 0 or 1 that rounding makes.
 _DUST = 1e-13
-
-
-def significant(value: float, digits: int = 3) -> str:
-    """So many significant digits, with thousands commas: 13.4, 0.0398, 8.09, 2.63e+06."""
-    if math.isnan(value):
-        return "—"
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    if value == 0:
-        return "0"
-    exponent = math.floor(math.log10(abs(float(f"{value:.{digits - 1}e}"))))
-    if not -4 <= exponent < 6:
-        return f"{value:.{digits - 1}e}"
-    return f"{round(value, digits - 1 - exponent):,.{max(0, digits - 1 - exponent)}f}"
 
 
 def count(value: float) -> str:
@@ -31,30 +18,30 @@ def count(value: float) -> str:
     return f"{value:.1f}"
 
 
-def whole(value: float) -> str:
+def rough_count(value: float) -> str:
     """A count in running text: whole numbers from 10 on, two digits below."""
     return f"{round(value):,}" if value >= 9.95 or value == round(value) else significant(value, 2)
 
 
-def counted(number: float, noun: str) -> str:
+def pluralize(number: float, noun: str) -> str:
     """A count with its noun: 1 row, 2 rows."""
-    text = whole(number)
+    text = rough_count(number)
     return f"{text} {noun}" if text == "1" else f"{text} {noun}{'es' if noun.endswith('s') else 's'}"
 
 
-def percent(value: float) -> str:
+def percent(value: float, *, zero: str = "0.0%") -> str:
     """One decimal, but never 100% or 0% for what is not."""
     if math.isnan(value):
         return "—"
     if abs(value) < _DUST or abs(value - 1) < _DUST:
-        return f"{round(value):.1%}"
+        return f"{round(value):.1%}" if value else zero
     if 0 < value < 1 and f"{value:.1%}" in ("100.0%", "0.0%"):
-        return claimed(value) if value > 0.5 else f"{significant(100 * value, 1)}%"
+        return precise_percent(value) if value > 0.5 else f"{significant(100 * value, 1)}%"
     return f"{value:.1%}"
 
 
 def probability(value: float) -> str:
-    """A percentage that is never said to be 100%."""
+    """A percentage that never reads 100%."""
     return "> 99.9%" if value > 0.999 else percent(value)
 
 
@@ -62,14 +49,14 @@ def signed_percent(value: float) -> str:
     return "—" if math.isnan(value) else f"{value:+.1%}".replace("-", "−")
 
 
-def claimed(confidence: float) -> str:
+def precise_percent(confidence: float) -> str:
     """A confidence with two digits of its doubt: 99.988%, 99.99%, never 100% below 1."""
     doubt = 1 - confidence
     if doubt <= 0 or doubt >= 1:
         return f"{confidence:.0%}"
     # digits of the doubt, rounded to two, as a plain decimal number of percent
-    shown = Decimal(f"{doubt:.1e}") * 100
-    return f"{(100 - shown).normalize():f}%"
+    digits = Decimal(f"{doubt:.1e}") * 100
+    return f"{(100 - digits).normalize():f}%"
 
 
 def factor(seen: float, stated: float) -> str:
@@ -93,59 +80,41 @@ def pvalue(value: float) -> str:
     return f"{value:.1e}" if value < 0.001 else significant(value, 2)
 
 
-def claimed_by(doubt: float) -> str:
+def confidence_percent(doubt: float) -> str:
     """A confidence by its doubt, which holds the digits: 99.988%, and near certainty 1 - 3.2e-20."""
     if 0 < doubt < 1e-12:
         return f"1 − {doubt:.1e}"
-    return "100%" if doubt <= 0 else claimed(1 - doubt) if doubt < 0.1 else percent(1 - doubt)
+    return "100%" if doubt <= 0 else precise_percent(1 - doubt) if doubt < 0.1 else percent(1 - doubt)
 
 
-def once_in(p: float) -> str:
+def reciprocal(p: float) -> str:
     """A chance as a count: once in 26,000."""
     return significant(1 / p, 2)
 
 
-def typeset(text: str) -> str:
-    """The same for print: powers of ten with their exponents raised, and true minus signs.
-
-    Examples
-    --------
-    >>> typeset("3.8e-05, -1.5")
-    '3.8 × 10⁻⁵, −1.5'
-    """
-    text = re.sub(r"(\d(?:\.\d+)?)e([+-]\d+)", lambda m: f"{m[1]} × 10{raised_digits(int(m[2]))}", text)
-    text = re.sub(r"< 1 × 10", "< 10", text)
-    return re.sub(r"(?<![\w⁻])-(?=\d)", "−", text)
-
-
-def raised_digits(exponent: int) -> str:
-    """An exponent as it is printed."""
-    return str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-
-
-def cut(value: float, digits: int = 3) -> str:
+def round_down(value: float, digits: int = 3) -> str:
     """A lower bound, cut and never rounded up."""
-    return _towards(value, digits, ROUND_FLOOR)
+    return _round_towards(value, digits, ROUND_FLOOR)
 
 
-def raised(value: float, digits: int = 3) -> str:
+def round_up(value: float, digits: int = 3) -> str:
     """An upper bound, raised and never rounded down."""
-    return _towards(value, digits, ROUND_CEILING)
+    return _round_towards(value, digits, ROUND_CEILING)
 
 
-def _towards(value: float, digits: int, rounding: str) -> str:
+def _round_towards(value: float, digits: int, rounding: str) -> str:
     if not math.isfinite(value) or value == 0:
         return significant(value, digits)
     exact = Decimal(value)
     return significant(float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - digits + 1), rounding)), digits)
 
 
-def areas(low: float, high: float) -> str:
+def area_interval(low: float, high: float) -> str:
     """An interval of areas, four decimals, its ends never to the kind side: 0.9967 to 0.9977."""
     return f"{math.floor(low * 1e4) / 1e4:.4f} to {math.ceil(high * 1e4 - 1e-9) / 1e4:.4f}"
 
 
-def percents(low: float, high: float) -> str:
+def percent_interval(low: float, high: float) -> str:
     """An interval of shares, one decimal, its ends never to the kind side: 1.7% to 2.5%."""
     if math.isnan(low) or math.isnan(high):
         return "—"
@@ -166,7 +135,7 @@ def points(value: float, *, up: bool = False) -> str:
     return f"{text} point" if text == "1" else f"{text} points"
 
 
-def points_between(low: float, high: float) -> str:
+def points_interval(low: float, high: float) -> str:
     """The ends of an interval in points: 3.6 to 7.3."""
     ends = [100 * low, 100 * high]
     if max(map(abs, ends)) >= 0.1:
@@ -175,9 +144,9 @@ def points_between(low: float, high: float) -> str:
     return " to ".join(map(_point, ends))
 
 
-def ratio_between(low: float, high: float) -> str:
+def ratio_interval(low: float, high: float) -> str:
     """The ends of an interval of a ratio, in three digits that are never to the kind side."""
-    return f"{cut(low)} to {raised(high)}"
+    return f"{round_down(low)} to {round_up(high)}"
 
 
 def _point(value: float) -> str:

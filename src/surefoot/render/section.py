@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from surefoot._io.printable import printable
+from surefoot.assessment.assess import Assessment
+from surefoot.assessment.slices import Slice
 from surefoot.render.text import severity
 
-if TYPE_CHECKING:
-    from surefoot.assessment.assess import Assessment
-    from surefoot.assessment.slices import Slice
-
-KINDS = {"overconfident": "over", "underconfident": "under", "mixed": "over"}
 #: Slices that can be shown in the figures, and rows of a table: a report stays below 1.5 MB.
 MOST_LAYERS, MOST_ROWS = 40, 200
 
@@ -29,8 +26,9 @@ class Section(ABC):
         self.is_descriptive = a.by == "truth"
 
     @abstractmethod
-    def filled(self) -> dict[str, Any]:
-        """The parts of the template that are this section's."""
+    def context(self) -> dict[str, Any]:
+        """The variables of the template that this section sets."""
 
-    def called(self, part: Slice) -> str:
+    def name_of(self, part: Slice) -> str:
+        """The value of a slice, fit to be shown."""
         return printable(part.value, 60)

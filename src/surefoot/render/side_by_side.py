@@ -5,43 +5,30 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from surefoot._io.printable import printable
+from surefoot.assessment.assess import Assessment
+from surefoot.assessment.compare import Comparison, Riskier
+from surefoot.figures.labels import area, significant, typeset
 from surefoot.render.html import page
-from surefoot.render.numbers import cut, percent, points, pvalue, signed_percent, significant, typeset
-from surefoot.render.tables import Body, Row, Table, cell, heads
-from surefoot.render.text import Paper, area
+from surefoot.render.numbers import percent, points, pvalue, round_down, signed_percent
+from surefoot.render.tables import Body, Cell, HtmlTable, Row
+from surefoot.render.text import BOLD, DIM, Terminal
 from surefoot.render.wording import deciding_side
 from surefoot.risk.differences import LEAST
 
-if TYPE_CHECKING:
-    from surefoot.assessment.assess import Assessment
-    from surefoot.assessment.compare import Comparison, Riskier
-
 _MOST_COLUMNS = 4
-#: What differences are called.
-_SHOWN = {
-    "accuracy": "accuracy",
-    "cw_accuracy": "cwA",
-    "log_loss": "log loss",
-    "brier": "Brier",
-    "overstatement": "overstatement",
-    "log_oe": "O/E",
-    "auc": "AUC",
-    "cw_auc": "cwAUC",
-}
 #: What many models are not shown in: there is no room.
 _NARROW = ("gain", "CSR above", "log loss", "Brier")
-_BOLD, _DIM = "1", "2"
 #: Section, name, how to read it off an assessment, the difference it has, and which way is better.
 _LINES: list[tuple[str, str, Any, str, str]] = [
     ("Risk", "O/E", lambda a: significant(a.risk.oe_ratio), "log_oe", ""),
     ("Risk", "overstated", lambda a: points(a.risk.overstatement), "overstatement", ""),
     ("Risk", "p-value", lambda a: pvalue(deciding_side(a).pvalue_omnibus), "", ""),
     ("Risk", "CSR", lambda a: significant(a.risk.csr), "csr", ""),
-    ("Risk", "CSR above", lambda a: cut(a.risk.csr_lower), "", ""),
-    ("Risk", "deflation", lambda a: _share(a.risk.deflation), "", ""),
+    ("Risk", "CSR above", lambda a: round_down(a.risk.csr_lower), "", ""),
+    ("Risk", "deflation", lambda a: percent(a.risk.deflation, zero="0%"), "", ""),
     ("Value", "accuracy", lambda a: percent(a.metrics["accuracy"]), "accuracy", "higher"),
     ("Value", "cwA", lambda a: percent(a.metrics["cw_accuracy"]), "cw_accuracy", "higher"),
     ("Value", "gain", lambda a: signed_percent(a.metrics["gain"]), "", ""),
@@ -50,77 +37,69 @@ _LINES: list[tuple[str, str, Any, str, str]] = [
     ("Value", "log loss", lambda a: area(a.metrics.get("log_loss", math.nan)), "log_loss", "lower"),
     ("Value", "Brier", lambda a: area(a.metrics.get("brier", math.nan)), "brier", "lower"),
 ]
+#: The names of differences in a note.
+_NAMES = {key: name for _, name, _, key, _ in _LINES} | {"overstatement": "overstatement"}
 
 
-def render(c: Comparison, paper: Paper | None = None) -> str:
+def render(c: Comparison, terminal: Terminal | None = None) -> str:
     """The whole text."""
-    paper = paper or Paper.at_hand(colour=False)
-    lines = [c.pairing, "", *(_columns(c, paper) if len(c.assessments) <= _MOST_COLUMNS else _rows(c, paper))]
-    told = [one for one in (closing(c), *notes(c)) if one]
-    for one in told:
-        lines += ["", *textwrap.wrap(one, 90)]
-    return paper.plain("\n".join(f"  {line}".rstrip() for line in lines))
+    terminal = terminal or Terminal.detect(colour=False)
+    lines = [c.pairing, "", *(_columns(c, terminal) if len(c.assessments) <= _MOST_COLUMNS else _rows(c, terminal))]
+    for paragraph in filter(None, (closing(c), *notes(c))):
+        lines += ["", *textwrap.wrap(paragraph, 90)]
+    return terminal.simplify("\n".join(f"  {line}".rstrip() for line in lines))
 
 
-def _columns(c: Comparison, paper: Paper) -> Iterator[str]:
+def _columns(c: Comparison, terminal: Terminal) -> Iterator[str]:
     names = {name: printable(name, 24) for name in c.assessments}
-    words = [*names.values(), *(_word(a) for a in c.assessments.values())]
+    words = [*names.values(), *(_verdict_words(a) for a in c.assessments.values())]
     width = 2 + max(12, *map(len, words))
     only = len(c.assessments) == 2
     head = "".join(f"{name:>{width}}" for name in names.values())
     apart = f"      {list(names.values())[1]} - {names[c.first]}, {_level(c)}" if only else ""
     yield f"{'':<13}{head}{apart}"
-    yield f"{'verdict':<13}" + "".join(f"{_word(a):>{width}}" for a in c.assessments.values())
+    yield f"{'verdict':<13}" + "".join(f"{_verdict_words(a):>{width}}" for a in c.assessments.values())
     section = ""
     for group, name, read, key, better in _LINES:
-        if not _has(c, name):
+        if not _has_values(c, name):
             continue
         if group != section:
             yield ""
-            yield paper.ink(group, _BOLD)
+            yield terminal.style(group, BOLD)
             section = group
-        told = [paper.plain(read(a)) for a in c.assessments.values()]
         best = _best(c, key, better) if only else None
         values = "".join(
-            f"{'':<{width - len(value)}}{paper.ink(value, _BOLD) if best == i else value}"
-            for i, value in enumerate(told)
+            f"{'':<{width - len(value)}}{terminal.style(value, BOLD) if best == i else value}"
+            for i, value in enumerate(terminal.simplify(read(a)) for a in c.assessments.values())
         )
         yield f"  {name:<11}{values}{'      ' + difference(c, list(c.assessments)[1], key) if only and key else ''}"
     if not only:
         yield ""
-        yield paper.ink(f"Differences, each model minus {printable(c.first, 24)}, {_level(c)}", _BOLD)
+        yield terminal.style(f"Differences, each model minus {printable(c.first, 24)}, {_level(c)}", BOLD)
         for other in list(c.assessments)[1:]:
             for _, name, _, key, _ in _LINES:
-                apart = difference(c, other, key) if key else ""
-                if apart:
-                    yield f"  {printable(other, 24):<{width}}{name:<12}{apart}"
+                if text := difference(c, other, key):
+                    yield f"  {printable(other, 24):<{width}}{name:<12}{text}"
 
 
-def _rows(c: Comparison, paper: Paper) -> Iterator[str]:
+def _rows(c: Comparison, terminal: Terminal) -> Iterator[str]:
     """More than four models: models become rows, indicators columns."""
-    kept = [(name, read) for _, name, read, _, _ in _LINES if _has(c, name) and name not in _NARROW]
+    kept = [(name, read) for _, name, read, _, _ in _LINES if _has_values(c, name) and name not in _NARROW]
     width = max(10, *(len(printable(name, 24)) + 2 for name in c.assessments))
-    yield paper.ink(f"{'':<{width}}" + "".join(f"{name:>12}" for name, _ in kept) + "   verdict", _DIM)
+    yield terminal.style(f"{'':<{width}}" + "".join(f"{name:>12}" for name, _ in kept) + "   verdict", DIM)
     for name, a in c.assessments.items():
-        yield (
-            f"{printable(name, 24):<{width}}"
-            + "".join(f"{paper.plain(read(a)):>12}" for _, read in kept)
-            + f"   {_word(a)}"
-        )
+        numbers = "".join(f"{terminal.simplify(read(a)):>12}" for _, read in kept)
+        yield f"{printable(name, 24):<{width}}{numbers}   {_verdict_words(a)}"
 
 
-def _word(a: Assessment) -> str:
+def _verdict_words(a: Assessment) -> str:
     if a.verdict == "no evidence against calibration":
         return "no evidence"
     return a.verdict if a.degree is None else f"{a.degree} {a.verdict}"
 
 
-def _has(c: Comparison, name: str) -> bool:
+def _has_values(c: Comparison, name: str) -> bool:
     return name not in ("AUC", "cwAUC") or any("auc" in a.metrics for a in c.assessments.values())
-
-
-def _share(value: float) -> str:
-    return "—" if math.isnan(value) else "0%" if value == 0 else percent(value)
 
 
 def difference(c: Comparison, other: str, key: str) -> str:
@@ -137,11 +116,11 @@ def difference(c: Comparison, other: str, key: str) -> str:
         if interval.is_absent:
             return ""
         return f"× {significant(math.exp(value))} ({significant(math.exp(low))} to {significant(math.exp(high))})"
-    told = "{:+.1f}" if key not in ("auc", "cw_auc", "log_loss", "brier") else "{:+.3f}"
-    unit, scale = (" points", 100) if told == "{:+.1f}" else ("", 1)
+    digits, unit, scale = (3, "", 1) if key in ("auc", "cw_auc", "log_loss", "brier") else (1, " points", 100)
+    size, *ends = (f"{scale * number:+.{digits}f}" for number in (value, low, high))
     if interval.is_absent:
-        return f"{told.format(scale * value)}{unit}" if math.isfinite(value) else ""
-    return f"{told.format(scale * value)} ({told.format(scale * low)} to {told.format(scale * high)}){unit}"
+        return f"{size}{unit}" if math.isfinite(value) else ""
+    return f"{size} ({' to '.join(ends)}){unit}"
 
 
 def _level(c: Comparison) -> str:
@@ -158,45 +137,43 @@ def _best(c: Comparison, key: str, better: str) -> int | None:
 
 def closing(c: Comparison) -> str:
     """Which of the others are riskier than the first, and which less: adjusted for their number."""
-    said = []
+    sentences = []
     for other, found in c.riskier.items():
         if not found.pvalue_adjusted <= c.level:
             continue
         name, first = printable(other, 24), printable(c.first, 24)
         one, two = (name, first) if found.difference > 0 else (first, name)
-        apart = points(abs(found.difference))
-        told = _shown_p(c, found)
+        apart, p = points(abs(found.difference)), _describe_pvalue(c, found)
         worse = c[other if found.difference > 0 else c.first].risk.overstatement
         if worse > 0:
-            said.append(
-                f"{one} is riskier than {two}: confidence exceeds accuracy by {apart} more ({_shown_p(c, found)})."
-            )
+            sentences.append(f"{one} is riskier than {two}: confidence exceeds accuracy by {apart} more ({p}).")
         else:
-            said.append(f"{one} is less cautious than {two}: mean confidence minus accuracy is {apart} more ({told}).")
-    if said or not c.riskier:
-        return " ".join(said)
+            finding = f"mean confidence minus accuracy is {apart} more"
+            sentences.append(f"{one} is less cautious than {two}: {finding} ({p}).")
+    if sentences or not c.riskier:
+        return " ".join(sentences)
     if len(c.assessments) == 2:
         (found,) = c.riskier.values()
-        return f"No evidence that either overstates its confidence more than the other ({_shown_p(c, found)})."
+        return f"No evidence that either overstates its confidence more than the other ({_describe_pvalue(c, found)})."
     return f"No evidence that any overstates its confidence more, or less, than {printable(c.first, 24)}."
 
 
 def notes(c: Comparison) -> list[str]:
     """Which differences have rough intervals, or none, and why."""
-    said = []
+    lines = []
     for other, values in c.values.items():
         by_note: dict[str, list[str]] = {}
         for key, interval in values.items():
             if interval.note:
-                by_note.setdefault(interval.note, []).append(_SHOWN[key])
+                by_note.setdefault(interval.note, []).append(_NAMES[key])
         name = f"{printable(other, 24)}: " if len(c.values) > 1 else ""
-        said += [f"note: {name}{', '.join(names)}: {note}" for note, names in by_note.items()]
-    return said
+        lines += [f"note: {name}{', '.join(names)}: {note}" for note, names in by_note.items()]
+    return lines
 
 
-def _shown_p(c: Comparison, found: Riskier) -> str:
-    told = "< 1e-12" if found.pvalue <= LEAST else pvalue(found.pvalue_adjusted)
-    return f"p {told}" if len(c.riskier) == 1 else f"p {told}, adjusted"
+def _describe_pvalue(c: Comparison, found: Riskier) -> str:
+    p = "< 1e-12" if found.pvalue <= LEAST else pvalue(found.pvalue_adjusted)
+    return f"p {p}" if len(c.riskier) == 1 else f"p {p}, adjusted"
 
 
 def report(c: Comparison) -> str:
@@ -204,28 +181,26 @@ def report(c: Comparison) -> str:
     names = [("Indicator", "x"), *((printable(name, 40), "x n") for name in c.assessments)]
     bodies = []
     for group in ("Risk", "Value"):
-        rows = [Row([cell("verdict"), *(cell(_word(a)) for a in c.assessments.values())])] if group == "Risk" else []
+        rows = (
+            [Row([Cell("verdict"), *(Cell(_verdict_words(a)) for a in c.assessments.values())])]
+            if group == "Risk"
+            else []
+        )
         for section, name, read, _, _ in _LINES:
-            if section == group and _has(c, name):
-                rows.append(Row([cell(name), *(cell(typeset(read(a))) for a in c.assessments.values())]))
+            if section == group and _has_values(c, name):
+                rows.append(Row([Cell(name), *(Cell(typeset(read(a))) for a in c.assessments.values())]))
         bodies.append(Body(rows, f"={group}", group))
-    both = Table("Models side by side", heads(*names), bodies, "models")
     rows = []
     for other in list(c.assessments)[1:]:
         for _, name, _, key, _ in _LINES:
-            told = difference(c, other, key) if key else ""
-            if told:
-                rows.append(Row([cell(printable(other, 40)), cell(name), cell(typeset(told))]))
-    apart = Table(
-        "Differences",
-        heads(("Model", "t"), ("Of", "t"), (f"It minus {printable(c.first, 40)}, {_level(c)}", "x")),
-        [Body(rows)],
-    )
+            if words := difference(c, other, key):
+                rows.append(Row([Cell(printable(other, 40)), Cell(name), Cell(typeset(words))]))
+    columns = [("Model", "t"), ("Of", "t"), (f"It minus {printable(c.first, 40)}, {_level(c)}", "x")]
     return page(
         "compare.html.jinja",
         pairing=c.pairing,
-        models=both,
-        differences=apart,
+        models=HtmlTable("Models side by side", names, bodies, "models"),
+        differences=HtmlTable("Differences", columns, [Body(rows)]),
         closing=" ".join([closing(c), *notes(c)]).strip(),
         level=_level(c).removesuffix(" CI"),
         names=" · ".join(printable(name, 40) for name in c.assessments),

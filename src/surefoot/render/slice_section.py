@@ -1,39 +1,30 @@
-"""The slices: a table with what each states, makes and deflates by."""
+"""The slices: a table of the errors expected and observed in each, and its overstatement."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from surefoot._io.printable import printable
+from surefoot.assessment.slices import Slice
+from surefoot.figures.labels import significant, typeset
 from surefoot.render import svg
-from surefoot.render.numbers import (
-    percent,
-    points,
-    pvalue,
-    raised,
-    significant,
-    typeset,
-    whole,
-)
-from surefoot.render.section import KINDS, Section
-from surefoot.render.tables import Body, Row, Table, cell, heads
-
-if TYPE_CHECKING:
-    from surefoot.assessment.slices import Slice
+from surefoot.render.looks import KINDS
+from surefoot.render.numbers import percent, points, pvalue, rough_count, round_up
+from surefoot.render.section import Section
+from surefoot.render.tables import Body, Cell, HtmlTable, Row
 
 
 class SliceSection(Section):
     """Slices by true class carry no p-value and no interval: the truth is the outcome."""
 
-    def filled(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         a = self.a
         if not a.slices:
             return {"slices": None, "slices_title": "", "slices_words": "", "slices_note": ""}
         by = {"predicted": "Predicted class", "truth": "True class"}.get(str(a.by), printable(a.by or "slice", 40))
-        reach = [
-            abs(end) for part in self.listed for end in (part.risk.overstatement, *part.risk.overstatement_interval)
-        ]
+        risks = [part.risk for part in self.listed]
+        reach = [abs(end) for risk in risks for end in (risk.overstatement, *risk.overstatement_interval)]
         widest = max((v for v in reach if not math.isnan(v)), default=0.01) or 0.01
         tested = not self.is_descriptive
         names = [
@@ -57,36 +48,32 @@ class SliceSection(Section):
         if len(a.slices) > len(self.listed):
             note += f" {len(a.slices) - len(self.listed):,} more slices are left out here; they are in the JSON output."
         return {
-            "slices": Table(f"Slices by {by}", heads(*names), [Body(body)], "slices"),
+            "slices": HtmlTable(f"Slices by {by}", names, [Body(body)], "slices"),
             "slices_title": self.slices_title(by),
             "slices_words": "Choose a slice to see it in the figures above. Overstatement is mean confidence minus "
-            f"accuracy, with its 95% interval; the line reaches {raised(100 * widest, 2)} points to either side.",
+            f"accuracy, with its 95% interval; the line reaches {round_up(100 * widest, 2)} points to either side.",
             "slices_note": note,
         }
 
     def slice_row(self, part: Slice, key: str | None, widest: float, tested: bool) -> Row:
-        name, stated = self.called(part), f"{whole(part.stated)} → {whole(part.seen)}"
+        name, stated = self.name_of(part), f"{rough_count(part.stated)} → {rough_count(part.seen)}"
         if key is not None:
-            from markupsafe import escape
-
-            name = self.markup(
-                f'<button type="button" class="pick" data-pick="{key}">{escape(name)}</button>'
-                f'<span class="meta">{escape(stated)} wrong</span>'
-            )
+            button = '<button type="button" class="pick" data-pick="{}">{}</button><span class="meta">{} wrong</span>'
+            name = self.markup(button).format(key, name, stated)
         size, (low, high) = part.risk.overstatement, part.risk.overstatement_interval
-        kind = "dot" if not tested else KINDS.get(str(part.verdict), "fair")
+        kind = "dot" if not tested else KINDS.get(part.verdict, "fair")
         drawn = self.markup(svg.forest(size, low, high, kind, widest))
         cells = [
-            cell(name),
-            cell(f"{part.risk.n:,}", part.risk.n),
-            cell(typeset(stated), part.seen / part.stated if part.stated else math.inf),
-            cell(percent(part.metrics["accuracy"]), part.metrics["accuracy"]),
-            cell(drawn),
-            cell(typeset(points(size).partition(" ")[0]), size),
-            cell(typeset(significant(part.risk.csr)), part.risk.csr),
+            Cell(name),
+            Cell(f"{part.risk.n:,}", part.risk.n),
+            Cell(typeset(stated), part.seen / part.stated if part.stated else math.inf),
+            Cell(percent(part.metrics["accuracy"]), part.metrics["accuracy"]),
+            Cell(drawn),
+            Cell(typeset(points(size).partition(" ")[0]), size),
+            Cell(typeset(significant(part.risk.csr)), part.risk.csr),
         ]
         if tested:
-            cells.append(cell(typeset(pvalue(part.pvalue_adjusted)), part.pvalue_adjusted))
+            cells.append(Cell(typeset(pvalue(part.pvalue_adjusted)), part.pvalue_adjusted))
         return Row(cells)
 
     def slices_title(self, by: str) -> str:
@@ -102,5 +89,5 @@ class SliceSection(Section):
             return f"No evidence against calibration in any of {len(a.slices):,} {what}"
         over = [part for part in a.slices if part.verdict in ("overconfident", "mixed")]
         most = max(over, key=lambda part: part.risk.overstatement, default=None)
-        worst = "" if most is None else f". Most overstated: {self.called(most)}"
+        worst = "" if most is None else f". Most overstated: {self.name_of(most)}"
         return f"Of {len(a.slices):,} {what}, {', '.join(found)}{worst}"

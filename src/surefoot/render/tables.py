@@ -1,42 +1,38 @@
-"""Tables of the report: heads, bodies and cells, to be written by the template."""
+"""Tables and panels of the report, to be written by the template."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 
 @dataclass(frozen=True)
-class Head:
-    """A column: ``kind`` starts with n for numbers, t for text, x for what is not sorted."""
+class Cell:
+    """The content of a cell, and the number it is sorted by; by its text if there is none."""
 
-    words: str
-    kind: str
+    content: Any
+    value: float | None = None
 
     @property
-    def sorts(self) -> bool:
-        return not self.kind.startswith("x")
-
-
-@dataclass(frozen=True)
-class Cell:
-    """What is shown, and the number it is sorted by."""
-
-    shown: Any
-    value: str | None = None
+    def sort_key(self) -> str:
+        assert self.value is not None
+        return "-Infinity" if math.isnan(self.value) else f"{self.value:.6g}".replace("inf", "Infinity")
 
 
 @dataclass(frozen=True)
 class Row:
+    """Cells, and the key of the slice that the row belongs to."""
+
     cells: Sequence[Cell]
-    #: The slices that the row belongs to.
     within: str = ""
 
 
 @dataclass(frozen=True)
 class Body:
+    """Rows of one slice, or a group of rows with a heading of its own."""
+
     rows: Sequence[Row]
     key: str = "all"
     group: str = ""
@@ -47,23 +43,25 @@ class Body:
 
 
 @dataclass(frozen=True)
-class Table:
+class HtmlTable:
+    """A table: of each column the title and a kind, which starts with n for numbers, t for text, x for unsorted."""
+
     caption: str
-    heads: Sequence[Head]
+    columns: Sequence[tuple[str, str]]
     bodies: Sequence[Body]
     kind: str = ""
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A figure: its finding, what is drawn, the drawing, and the table behind it."""
+class Panel:
+    """A figure in the report: its finding, what is drawn, the drawing, and the table behind it."""
 
     id: str
     title: str
-    sub: str
+    caption: str
     chart: Any
-    behind: Table
-    #: What it is called while a slice is shown, and what holds for all rows only.
+    table: HtmlTable
+    #: The title while a slice is shown, and what holds for all rows only.
     neutral: str = ""
     all_only: str = ""
 
@@ -75,19 +73,4 @@ class Item:
     name: str
     words: str = ""
     value: str = ""
-    key: str = field(default="")
-
-
-def cell(shown: Any, value: float | None = None) -> Cell:
-    """A cell that is sorted by a number, or by its text."""
-    if value is None:
-        return Cell(shown)
-    return Cell(shown, "-Infinity" if math.isnan(value) else f"{value:.6g}".replace("inf", "Infinity"))
-
-
-def heads(*pairs: tuple[str, str]) -> list[Head]:
-    return [Head(words, kind) for words, kind in pairs]
-
-
-def rows(cells: Iterable[Sequence[Cell]]) -> list[Row]:
-    return [Row(each) for each in cells]
+    key: str = ""

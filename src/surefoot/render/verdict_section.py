@@ -3,36 +3,32 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from surefoot._io.printable import printable
+from surefoot.figures.labels import area, significant, typeset
 from surefoot.render import svg, wording
+from surefoot.render.looks import KINDS
 from surefoot.render.numbers import (
-    areas,
-    cut,
-    once_in,
+    area_interval,
     percent,
-    percents,
+    percent_interval,
     points,
-    points_between,
+    points_interval,
     pvalue,
-    ratio_between,
+    ratio_interval,
+    reciprocal,
+    round_down,
     signed_percent,
-    significant,
-    typeset,
 )
-from surefoot.render.section import KINDS, Section
+from surefoot.render.section import Section
 from surefoot.render.tables import Item
-from surefoot.render.text import area
-
-if TYPE_CHECKING:
-    pass
 
 
 class VerdictSection(Section):
-    """One word, one sentence on what to do, one that counts mistakes; then risk, then value, never mixed."""
+    """One word, one sentence on what to do, one that counts errors; then risk, then value, never mixed."""
 
-    def filled(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Any]:
         a = self.a
         return {
             "kind": KINDS.get(a.verdict, "fair"),
@@ -51,10 +47,9 @@ class VerdictSection(Section):
     def cards(self) -> list[Item]:
         a, side = self.a, wording.tested_side(self.a)
         csr, r = a.risk.csr, a.risk
-        words = (
-            "" if math.isnan(a.risk.csr_lower) else f"At least {typeset(cut(a.risk.csr_lower))} with 95% confidence; "
-        )
-        words += "calibrated is 1." if words else "Calibrated is 1."
+        words = "Calibrated is 1."
+        if not math.isnan(r.csr_lower):
+            words = f"At least {typeset(round_down(r.csr_lower))} with 95% confidence; calibrated is 1."
         if math.isinf(csr):
             words = "Rows that claimed certainty were wrong: no number of rows explains that."
         elif csr > 1:
@@ -62,17 +57,17 @@ class VerdictSection(Section):
             words += f" A calibrated model would make these errors on {times} times as many rows."
         elif csr < 1:
             words += " Below 1 is common for calibrated models whose doubts (1 − confidence) differ much."
-        ratio = f"95% CI {typeset(ratio_between(*r.oe_interval))}. Calibrated is 1."
-        apart = f"points, 95% CI {typeset(points_between(*r.overstatement_interval))}. Mean confidence minus accuracy."
+        ratio = f"95% CI {typeset(ratio_interval(*r.oe_interval))}. Calibrated is 1."
+        apart = f"points, 95% CI {typeset(points_interval(*r.overstatement_interval))}. Mean confidence minus accuracy."
         return [
             Item("Observed / expected errors", ratio, typeset(significant(r.oe_ratio))),
             Item("Overstatement", apart, typeset(points(r.overstatement).partition(" ")[0])),
-            Item("p-value", self.odds(), typeset(pvalue(wording.deciding_side(a).pvalue_omnibus))),
+            Item("p-value", self.pvalue_words(), typeset(pvalue(wording.deciding_side(a).pvalue_omnibus))),
             Item("Size ratio (CSR)", words, typeset(significant(csr))),
-            Item("Deflation", self.deflated(), "—" if math.isnan(side.deflation) else percent(side.deflation)),
+            Item("Deflation", self.deflation_words(), percent(side.deflation)),
         ]
 
-    def odds(self) -> str:
+    def pvalue_words(self) -> str:
         side = wording.deciding_side(self.a)
         p = side.pvalue_omnibus
         if side.method == "normal":
@@ -81,20 +76,18 @@ class VerdictSection(Section):
             return "A row with confidence 0 was right: a calibrated model never is."
         if side.pvalue == 0:
             return "A row with confidence 1 was wrong: a calibrated model never is."
-        often = f" (once in {typeset(once_in(p))} data sets)" if 1e-300 < p < 0.5 else ""
+        often = f" (once in {typeset(reciprocal(p))} data sets)" if 1e-300 < p < 0.5 else ""
         alone = f"CSR alone {typeset(pvalue(side.pvalue))}, capped {typeset(pvalue(side.pvalue_capped))}"
         return f"Chance of an outcome at least this extreme if the model were calibrated{often}. {alone}."
 
-    def deflated(self) -> str:
+    def deflation_words(self) -> str:
         a, side = self.a, wording.tested_side(self.a)
         if math.isnan(side.deflation):
             return "Not available with unequal weights, or where every confidence is 1."
-        what = (
-            "Errors are about (1 − deflation) × doubt"
-            if a.verdict == "underconfident"
-            else "Accuracy is about (1 − deflation) × confidence"
-        )
-        return f"95% CI {percents(*side.deflation_interval)}. {what}; the surest rows dominate it."
+        what = "Accuracy is about (1 − deflation) × confidence"
+        if a.verdict == "underconfident":
+            what = "Errors are about (1 − deflation) × doubt"
+        return f"95% CI {percent_interval(*side.deflation_interval)}. {what}; the surest rows dominate it."
 
     def ruler(self) -> dict[str, Any]:
         a = self.a
@@ -128,11 +121,11 @@ class VerdictSection(Section):
         return found
 
     def interval(self, name: str) -> str:
-        """Ends that are never to the kind side."""
+        """The interval of a metric in words, its ends rounded outwards."""
         found = self.a.intervals.get(name)
         if found is None or math.isnan(found.low):
             return ""
-        return areas(found.low, found.high) if "auc" in name else percents(found.low, found.high)
+        return area_interval(found.low, found.high) if "auc" in name else percent_interval(found.low, found.high)
 
     def points(self) -> str:
         difference = 100 * (self.a.metrics["cw_accuracy"] - self.a.metrics["accuracy"])

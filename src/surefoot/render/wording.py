@@ -1,34 +1,33 @@
-"""What is said of an assessment, in the terminal and in the report alike."""
+"""The sentences on an assessment, in the terminal and in the report alike."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from surefoot._stats.binomial import limits
+from surefoot.assessment.assess import Assessment
+from surefoot.assessment.slices import Slice
 from surefoot.assessment.verdict import NEAR_CERTAINTY, pool
+from surefoot.figures.labels import significant
+from surefoot.figures.reliability import Band, Bin
 from surefoot.render.numbers import (
-    claimed,
-    claimed_by,
-    counted,
-    cut,
+    confidence_percent,
     percent,
-    percents,
+    percent_interval,
+    pluralize,
     points,
-    points_between,
+    points_interval,
+    precise_percent,
     pvalue,
-    raised,
-    ratio_between,
-    significant,
-    whole,
+    ratio_interval,
+    rough_count,
+    round_down,
+    round_up,
 )
-
-if TYPE_CHECKING:
-    from surefoot.assessment.assess import Assessment
-    from surefoot.assessment.slices import Slice
-    from surefoot.figures.reliability import Band, Bin
-    from surefoot.risk.result import RiskResult
+from surefoot.risk.result import RiskResult
 
 _WORDS = {
     "overconfident": "Overconfident",
@@ -67,7 +66,7 @@ def headline(a: Assessment | Slice) -> str:
 def advice(a: Assessment) -> str:
     """One sentence on what to do."""
     if a.risk.certain_wrong:
-        rows = counted(a.risk.certain_wrong, "row")
+        rows = pluralize(a.risk.certain_wrong, "row")
         was = "was" if rows == "1 row" else "were"
         return f"{rows} with confidence 1 {was} wrong: no doubt was left, so CSR is infinite and the p-value 0."
     if a.verdict == "overconfident" and a.risk.overstatement <= 0:
@@ -87,14 +86,15 @@ def advice(a: Assessment) -> str:
     margin = points(a.margin)
     low, high = a.risk.overstatement_interval
     if a.verdict == "inconclusive":
-        rows = counted(a.risk.n, "row")
-        said = f"With {rows}, confidence could be up to {points(high, up=True)} too high on average."
+        rows = pluralize(a.risk.n, "row")
+        finding = f"With {rows}, confidence could be up to {points(high, up=True)} too high on average."
         if low > 0:
             p = f"p {pvalue(a.risk.pvalue_omnibus)} is above {a.level / 2:g}"
-            said = f"Confidence looks too high, up to {points(high, up=True)} on average, but not beyond doubt ({p})."
-        needed = _rows_for(a)
+            most = points(high, up=True)
+            finding = f"Confidence looks too high, up to {most} on average, but not beyond doubt ({p})."
+        needed = _rows_needed(a)
         more = f"About {needed:,} labelled rows" if needed > a.risk.n else "More labelled rows"
-        return f"{said} {more} would tell to within {margin}."
+        return f"{finding} {more} would tell to within {margin}."
     if low >= -a.margin:
         return f"Within {margin} of calibrated in the mean, at 95%."
     if high <= 0:
@@ -102,27 +102,21 @@ def advice(a: Assessment) -> str:
     return f"On average, confidence is at most {points(high, up=True)} too high, at 95%."
 
 
-def _rows_for(a: Assessment) -> int:
+def _rows_needed(a: Assessment) -> int:
     """Rows in which the interval of the overstatement reaches no further than the margin to either side."""
-    rows = a.weight if is_weighted(a) else a.risk.n
-    share = max(a.risk.observed_errors, a.risk.expected_errors, 1.0) / (rows or 1.0)
-    share = min(share, 0.5)
+    rows = a.weight if a.risk.is_weighted else a.risk.n
+    share = min(0.5, max(a.risk.observed_errors, a.risk.expected_errors, 1.0) / (rows or 1.0))
     needed = a.risk.design_effect * (share * (1 - share) * (_Z / a.margin) ** 2 + 1 / a.margin)
     size = int(10.0 ** max(0, math.floor(math.log10(needed)) - 1))
     return math.ceil(needed / size) * size
 
 
-def is_weighted(a: Assessment) -> bool:
-    """Whether rows weigh differently: then what is counted is weight, not rows."""
-    return a.risk.is_weighted
-
-
 def sentences(a: Assessment) -> list[str]:
     """What was found, the sizes first: errors, points, where, and what is not excluded."""
-    return [errors(a), overstated(a.risk), *where(a), *_not_adjusted(a), *_not_excluded(a)]
+    return [error_sentence(a), overstatement_sentence(a.risk), *place_sentences(a), *_mean_alone(a), *_undetected(a)]
 
 
-def _not_adjusted(a: Assessment) -> list[str]:
+def _mean_alone(a: Assessment) -> list[str]:
     """That the mean alone is off, where nothing was found."""
     low, high = a.risk.overstatement_interval
     if a.verdict not in ("inconclusive", "no evidence against calibration") or low <= 0 <= high:
@@ -131,22 +125,22 @@ def _not_adjusted(a: Assessment) -> list[str]:
     return [f"Taken alone the mean is off; allowing for everything that was looked at it is not (p {p})."]
 
 
-def errors(a: Assessment) -> str:
+def error_sentence(a: Assessment) -> str:
     """Expected against observed errors."""
     r = a.risk
-    if is_weighted(a):
+    if r.is_weighted:
         stated, seen = (percent(number / a.weight) for number in (r.expected_errors, r.observed_errors))
         return f"By weight, its confidences imply {stated} errors; {seen} were made{_times(r)}."
-    made = whole(r.observed_errors)
+    made = rough_count(r.observed_errors)
     if not r.expected_errors:
         return f"Its confidences imply no errors; it made {made}."
-    return f"Its confidences imply about {counted(r.expected_errors, 'error')}; it made {made}{_times(r)}."
+    return f"Its confidences imply about {pluralize(r.expected_errors, 'error')}; it made {made}{_times(r)}."
 
 
 def _times(r: RiskResult) -> str:
     if not math.isfinite(r.oe_ratio):
         return ""
-    return f" ({_factor(r.oe_ratio)} times as many, 95% CI {ratio_between(*r.oe_interval)})"
+    return f" ({_factor(r.oe_ratio)} times as many, 95% CI {ratio_interval(*r.oe_interval)})"
 
 
 def _factor(ratio: float) -> str:
@@ -154,14 +148,14 @@ def _factor(ratio: float) -> str:
     return significant(ratio, 3 if 0.9 < ratio < 1.1 else 2)
 
 
-def overstated(r: RiskResult) -> str:
+def overstatement_sentence(r: RiskResult) -> str:
     """Mean confidence against accuracy."""
     size, (low, high) = r.overstatement, r.overstatement_interval
     if low > 0:
-        return f"On average, confidence is {points(size)} above accuracy (95% CI {points_between(low, high)})."
+        return f"On average, confidence is {points(size)} above accuracy (95% CI {points_interval(low, high)})."
     if high < 0:
-        return f"On average, confidence is {points(-size)} below accuracy (95% CI {points_between(-high, -low)})."
-    return f"Mean confidence minus accuracy is {points(size)} (95% CI {points_between(low, high)})."
+        return f"On average, confidence is {points(-size)} below accuracy (95% CI {points_interval(-high, -low)})."
+    return f"Mean confidence minus accuracy is {points(size)} (95% CI {points_interval(low, high)})."
 
 
 @dataclass(frozen=True)
@@ -175,23 +169,25 @@ class Place:
     evidence: float
 
 
-def where(a: Assessment) -> list[str]:
+def place_sentences(a: Assessment) -> list[str]:
     """In which range of confidence errors are too many or too few, where the verdict says that they are."""
     found = []
     for over in (True, False):
         if a.verdict not in ("mixed", "overconfident" if over else "underconfident"):
             continue
-        place = place_of(a.bands, a.reliability, over=over)
+        place = find_place(a.bands, a.reliability, over=over)
         if place is not None:
-            found.append(f"{'Too many' if over else 'Too few'} {_located(place)}.")
+            times = f" ({_factor(place.seen / place.stated)} times)" if place.seen >= _ENOUGH and place.stated else ""
+            errors = f"{rough_count(place.seen)} where about {rough_count(place.stated)} were expected{times}"
+            found.append(f"{'Too many' if over else 'Too few'} errors {place.words}: {errors}.")
     return found
 
 
-def place_of(bands: Sequence[Band], bins: Sequence[Bin], *, over: bool) -> Place | None:
+def find_place(bands: Sequence[Band], bins: Sequence[Bin], *, over: bool) -> Place | None:
     """The run of neighbouring bands, or of bins of the reliability diagram, whose errors are furthest from expected."""
     found = [
         Place(words(run[0], run[-1]), stated, seen, evidence)
-        for groups, words in ((bands, _of_bands), (bins, _of_bins))
+        for groups, words in ((bands, _band_words), (bins, _bin_words))
         for run in _runs(groups)
         for stated, seen in [(math.fsum(one.stated for one in run), math.fsum(one.seen for one in run))]
         if (evidence := _evidence(stated, seen, over)) > _NOTABLE
@@ -206,6 +202,7 @@ def _runs(groups: Sequence[Any]) -> list[Sequence[Any]]:
 
 
 def _evidence(stated: float, seen: float, over: bool) -> float:
+    """The logarithm of the likelihood ratio of Poisson counts; 0 on the other side."""
     if (seen > stated) != over or seen == stated:
         return 0.0
     if not stated:
@@ -213,34 +210,27 @@ def _evidence(stated: float, seen: float, over: bool) -> float:
     return (seen * math.log(seen / stated) if seen else 0.0) - (seen - stated)
 
 
-def _of_bands(first: Band, last: Band) -> str:
-    said = claims(pool([first, last]))
-    return f"{said if said.startswith(('above', 'below')) else f'at {said}'} confidence"
+def _band_words(first: Band, last: Band) -> str:
+    span = confidence_range(pool([first, last]))
+    return f"{span if span.startswith(('above', 'below')) else f'at {span}'} confidence"
 
 
-def _of_bins(first: Bin, last: Bin) -> str:
+def _bin_words(first: Bin, last: Bin) -> str:
     return f"between {first.least:.0%} and {last.most:.0%} confidence"
 
 
-def _located(place: Place) -> str:
-    times = f" ({_factor(place.seen / place.stated)} times)" if place.seen >= _ENOUGH and place.stated else ""
-    return f"errors {place.words}: {whole(place.seen)} where about {whole(place.stated)} were expected{times}"
-
-
-def _not_excluded(a: Assessment) -> list[str]:
+def _undetected(a: Assessment) -> list[str]:
     """What a verdict of nothing found leaves open."""
-    if a.verdict != "no evidence against calibration" or is_weighted(a):
+    if a.verdict != "no evidence against calibration" or a.risk.is_weighted:
         return []
-    from surefoot._stats.binomial import limits
-
     sure = [band for band in a.bands if band.below <= NEAR_CERTAINTY]
     near = pool(sure) if sure else None
     if near is not None and near.stated:
         effect = a.risk.design_effect
         high = float(limits(round(near.seen) / effect, near.rows / effect)[1]) / near.doubt
         return [
-            f"That does not exclude errors in one range or group: above {claimed(1 - NEAR_CERTAINTY)} confidence there "
-            f"may be up to {raised(high, 2)} times as many as expected."
+            f"That does not exclude errors in one range or group: above {precise_percent(1 - NEAR_CERTAINTY)} "
+            f"confidence there may be up to {round_up(high, 2)} times as many as expected."
         ]
     return ["That does not exclude too many errors in one range of confidence, or in one group of rows."]
 
@@ -257,7 +247,7 @@ def deciding_side(a: Assessment) -> RiskResult:
     return min(a.risk, a.underconfidence, key=lambda side: side.pvalue_omnibus)
 
 
-def how_sure(side: RiskResult) -> str:
+def describe_pvalue(side: RiskResult) -> str:
     """What the p-value is of, and what its parts say."""
     if side.method == "normal":
         return "approximate, from sums of unequal weights; the exact test needs the rows"
@@ -266,46 +256,47 @@ def how_sure(side: RiskResult) -> str:
     return f"omnibus, one-sided; CSR alone {pvalue(side.pvalue)}, capped {pvalue(side.pvalue_capped)}"
 
 
-def how_large(a: Assessment, side: RiskResult) -> str:
-    interval = percents(*side.deflation_interval)
+def describe_deflation(a: Assessment, side: RiskResult) -> str:
+    """The interval of the deflation, and how to read it."""
+    interval = percent_interval(*side.deflation_interval)
     if a.verdict == "underconfident":
         return f"95% CI {interval}; of doubt: doubt × {significant(1 - side.deflation)} fits best"
     return f"95% CI {interval}; the surest rows dominate it"
 
 
 def notes(a: Assessment) -> list[str]:
-    """What has to be said besides, only where it applies."""
+    """What else a reader has to know, only where it applies."""
     risk = a.risk
-    said = [*_swapped(a), *_grouped(a)]
+    found = [*_swap_notes(a), *_group_notes(a)]
     if risk.rounded:
-        said.append(
+        found.append(
             f"{risk.rounded:,} of {risk.n:,} confidences are 1.0 by rounding, not a claim of certainty: CSR and the "
             "expected errors rest on a convention there. Logits would be exact: Predictions.from_logits."
         )
     if risk.certain and not risk.certain_wrong:
-        said.append(f"{risk.certain:,} of {risk.n:,} rows have confidence 1 and are right; CSR leaves them out.")
-    said.extend(_shared(a))
-    shown = ("csr", "cw_accuracy", "auc", "cw_auc")
-    said.extend(f"{name}: {a.reasons[name]}." for name in shown if name in a.metrics and name in a.reasons)
+        found.append(f"{risk.certain:,} of {risk.n:,} rows have confidence 1 and are right; CSR leaves them out.")
+    found.extend(_tie_notes(a))
+    headline_metrics = ("csr", "cw_accuracy", "auc", "cw_auc")
+    found.extend(f"{name}: {a.reasons[name]}." for name in headline_metrics if name in a.metrics and name in a.reasons)
     if risk.note:
-        said.append(f"{risk.note[0].lower()}{risk.note[1:]}")
+        found.append(f"{risk.note[0].lower()}{risk.note[1:]}")
     off = max(a.bounds.get("auc", 0.0), a.bounds.get("cw_auc", 0.0))
     if off >= 5e-5:
-        said.append(f"AUC and cwAUC are read from a tally and may be off by {significant(off, 1)}.")
-    return said
+        found.append(f"AUC and cwAUC are read from a tally and may be off by {significant(off, 1)}.")
+    return found
 
 
-def _grouped(a: Assessment) -> list[str]:
+def _group_notes(a: Assessment) -> list[str]:
     """What rows belong to, where it was named, or where it looks as if it should be."""
     if a.risk.groups:
         effect, evidence = a.risk.design_effect, a.risk.e_value
-        said = f"rows belong to {counted(a.risk.groups, 'group')} ({a.group}): p-values and intervals allow for it, "
-        said += "approximately"
+        note = f"rows belong to {pluralize(a.risk.groups, 'group')} ({a.group}): "
+        note += "p-values and intervals allow for it, approximately"
         if effect >= 1.05:
-            said += f" (the number of errors varies {significant(effect, 2)} times as much as if rows were independent)"
+            note += f" (the number of errors varies {significant(effect, 2)} times as much as if rows were independent)"
         if math.isfinite(evidence):
-            said += f"; the e-value ({significant(evidence)}) holds whatever the dependence within groups"
-        return [f"{said}."]
+            note += f"; the e-value ({significant(evidence)}) holds whatever the dependence within groups"
+        return [f"{note}."]
     if a.looks_grouped:
         return [
             f"column {a.looks_grouped!r} has values that come again. Rows are taken to be independent; if rows of one "
@@ -314,12 +305,10 @@ def _grouped(a: Assessment) -> list[str]:
     return []
 
 
-def _swapped(a: Assessment) -> list[str]:
+def _swap_notes(a: Assessment) -> list[str]:
     """Whether accuracy is so low that labels or columns may have been mixed up."""
-    from surefoot._stats.binomial import limits
-
     accuracy = a.metrics.get("accuracy", math.nan)
-    if is_weighted(a) or not a.classes or math.isnan(accuracy):
+    if a.risk.is_weighted or not a.classes or math.isnan(accuracy):
         return []
     highest = float(limits(round(accuracy * a.risk.n), a.risk.n)[1])
     hint = "are labels or columns swapped?"
@@ -331,12 +320,12 @@ def _swapped(a: Assessment) -> list[str]:
     return []
 
 
-def _shared(a: Assessment) -> list[str]:
+def _tie_notes(a: Assessment) -> list[str]:
     """Whether many rows share one confidence, as when a language model always says 90%."""
     if a.counts is None or not a.counts.is_exact or a.risk.n < 10:
         return []
     most = int(a.counts.rows.argmax())
-    share, confidence = a.counts.rows[most] / a.counts.n, claimed_by(float(a.counts.doubt[most]))
+    share, confidence = a.counts.rows[most] / a.counts.n, confidence_percent(float(a.counts.doubt[most]))
     if a.counts.rows[most] == a.counts.n:
         return [f"all rows share one confidence ({confidence}): it tells no row from another."]
     if share < _SHARED:
@@ -344,15 +333,15 @@ def _shared(a: Assessment) -> list[str]:
     return [f"{math.floor(100 * share)}% of rows share one confidence ({confidence}): ranking by it says little."]
 
 
-def claims(band: Band) -> str:
+def confidence_range(band: Band) -> str:
     """The confidences of a band."""
     if band.least == 0:
-        return f"above {claimed(1 - band.below)}"
+        return f"above {precise_percent(1 - band.below)}"
     if band.below == 1:
-        return f"below {claimed(1 - band.least)}"
-    return f"{claimed(1 - band.below)} to {claimed(1 - band.least)}"
+        return f"below {precise_percent(1 - band.least)}"
+    return f"{precise_percent(1 - band.below)} to {precise_percent(1 - band.least)}"
 
 
-def bound_of_csr(r: RiskResult) -> str:
+def csr_bound(r: RiskResult) -> str:
     """The lower bound of CSR, in words; empty where there is none."""
-    return "" if math.isnan(r.csr_lower) else f"at least {cut(r.csr_lower)} (95%); "
+    return "" if math.isnan(r.csr_lower) else f"at least {round_down(r.csr_lower)} (95%); "

@@ -1,14 +1,17 @@
 """Plots by matplotlib, in the manner of scikit-learn's displays: computed once, drawn as often as one likes.
 
 Each display has ``from_predictions`` and ``from_estimator``, ``plot(ax=None)`` and ``frame()``, the numbers that are
-drawn. No global style is touched. Shapes repeat what hues say: ▼ more mistakes than stated, ▲ fewer, ○ neither.
+drawn. No global style is touched. Shapes repeat what colours say: ▼ more errors than expected, ▲ fewer, ○ neither.
 """
 
 from surefoot.render.mpl.calibrators import CalibratorsDisplay
-from surefoot.render.mpl.concentration import ConcentrationDisplay
-from surefoot.render.mpl.coverage import RiskCoverageDisplay
-from surefoot.render.mpl.reliability import ReliabilityDisplay, StretchedReliabilityDisplay
-from surefoot.render.mpl.roc import RocDisplay
+from surefoot.render.mpl.figures import (
+    ConcentrationDisplay,
+    ReliabilityDisplay,
+    RiskCoverageDisplay,
+    RocDisplay,
+    StretchedReliabilityDisplay,
+)
 from surefoot.render.mpl.slices import SlicesDisplay
 from surefoot.render.mpl.wealth import WealthDisplay
 

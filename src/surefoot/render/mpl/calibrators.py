@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from surefoot._io.printable import printable
-from surefoot.assessment.assess import Assessment, assess
+from surefoot.assessment.assess import Assessment, assess, assess_estimator
 from surefoot.errors import InvalidPredictions
-from surefoot.render.mpl.display import LOOKS, MUTED, Display, noted, titled
+from surefoot.figures.figure import Mark
+from surefoot.render.looks import KINDS
+from surefoot.render.mpl.display import MUTED, Display, add_note, add_titles, draw_mark
 
-_KINDS = {"overconfident": "over", "underconfident": "under"}
 #: CSR drawn at most: what is larger, or infinite, stands at the edge.
 _MOST = 1e6
 #: Marks up to which names stand at them, and the height of a line of names beside the plot.
@@ -31,16 +32,14 @@ class CalibratorsDisplay(Display):
 
     @classmethod
     def from_predictions(cls, models: Mapping[str, Any]) -> CalibratorsDisplay:  # type: ignore[override]
-        """From predictions, or assessments, by name."""
+        """Make the display of predictions, or assessments, by name."""
         if not isinstance(models, Mapping) or not models:
             raise InvalidPredictions("give predictions by name: {'raw': p, 'platt': q}.")
         return cls({name: x if isinstance(x, Assessment) else assess(x, metrics=()) for name, x in models.items()})
 
     @classmethod
     def from_estimator(cls, estimators: Mapping[str, Any], X: Any, y: Any) -> CalibratorsDisplay:
-        """From fitted classifiers by name, all on the same held-out data."""
-        from surefoot.assessment.assess import assess_estimator
-
+        """Make the display of fitted classifiers by name, all on the same held-out data."""
         return cls({name: assess_estimator(model, X, y) for name, model in estimators.items()})
 
     def frame(self) -> dict[str, list[Any]]:
@@ -57,24 +56,23 @@ class CalibratorsDisplay(Display):
         ax.axhline(1, color=MUTED, linestyle=":", linewidth=1)
         marks = []
         for name, a in self.assessments.items():
-            hue, shape = LOOKS[_KINDS.get(a.verdict, "fair")]
             x, y = a["cw_accuracy"], min(max(a.risk.csr, 1e-3), _MOST)
-            ax.plot(x, y, shape, color=hue, markersize=6, markerfacecolor="white" if shape == "o" else hue)
+            draw_mark(ax, Mark(KINDS.get(a.verdict, "fair"), x, y), size=6)
             marks.append((y, x, printable(name, 24) + (" (CSR infinite)" if math.isinf(a.risk.csr) else "")))
         ax.set_yscale("log")
         ax.yaxis.set_major_formatter("{x:g}")
         ax.tick_params(which="minor", labelleft=False)
         ax.xaxis.set_major_formatter("{x:.1%}")
         ax.margins(x=0.2, y=0.2)
-        titled(ax, "Value against risk", "Confidence-weighted accuracy →", "CSR, riskier →")
+        add_titles(ax, "Value against risk", "Confidence-weighted accuracy →", "CSR, riskier →")
         if len(marks) <= _FEW:
             for y, x, words in marks:
-                noted(ax, x, y, words, textcoords="offset points", xytext=(6, 3))
+                add_note(ax, x, y, words, textcoords="offset points", xytext=(6, 3))
         else:
-            self._listed(ax, marks)
+            self._list_names(ax, marks)
 
-    def _listed(self, ax: Any, marks: list[tuple[float, float, str]]) -> None:
-        """Names in a column beside the plot, each led to its mark: side by side they would cover each other."""
+    def _list_names(self, ax: Any, marks: list[tuple[float, float, str]]) -> None:
+        """Write names in a column beside the plot, each led to its mark: at the marks they would cover each other."""
         low, high = (math.log(limit) for limit in ax.get_ylim())
         # from below, each at its own height or where there is room
         place = -1.0

@@ -1,4 +1,4 @@
-"""What all displays share: the way in, the frame of numbers, and the look."""
+"""What all displays share: how they are made, and how a figure is drawn on axes of matplotlib."""
 
 from __future__ import annotations
 
@@ -6,12 +6,23 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar, TypeVar
 
 from surefoot.assessment.assess import Assessment, assess, assess_estimator
-from surefoot.errors import InvalidPredictions, MissingPackage
+from surefoot.errors import MissingPackage
+from surefoot.figures.figure import Bar, Figure, Mark, Text
 from surefoot.predictions import Predictions
+from surefoot.predictions.arguments import refuse_beside_predictions
 
 INK, MUTED, GRID, GHOST, OVER, UNDER = "#17191e", "#5b616c", "#e9e6df", "#b4b1aa", "#b3430a", "#1b5fa6"
-#: Hue and shape of what a point says: more mistakes than stated, fewer, neither for sure, nothing to tell by.
-LOOKS = {"over": (OVER, "v"), "under": (UNDER, "^"), "fair": (INK, "o"), "dot": (INK, "o")}
+#: The looks of marks; those of a hollow shape are white inside.
+COLOURS = {"over": OVER, "under": UNDER, "fair": INK, "dot": INK, "ring": MUTED, "none": INK}
+_SHAPES = {"over": "v", "under": "^", "none": "_"}
+_HOLLOW = ("fair", "ring")
+#: Size and colour of a text.
+_TEXTS = {"note": (7, MUTED), "label": (7, INK), "faint": (7, MUTED), "factor": (6, OVER)}
+_ALIGNMENTS = {"start": "left", "middle": "center", "end": "right"}
+#: Points of print to a pixel.
+_POINTS = 0.75
+#: Bars up to which there is room for their labels.
+_MOST_LABELS = 15
 _SIZE = (3.4, 3.0)
 
 Self = TypeVar("Self", bound="Display")
@@ -20,24 +31,24 @@ Self = TypeVar("Self", bound="Display")
 class Display(ABC):
     """Numbers to be drawn. Made from predictions, an estimator or an assessment."""
 
-    #: What the assessment has to tell for it.
+    #: The metrics that the assessment computes for it.
     metrics: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     @abstractmethod
     def from_assessment(cls: type[Self], assessment: Assessment) -> Self:
-        """From an assessment that holds what is drawn."""
+        """Make the display of an assessment that holds what is drawn."""
 
     @classmethod
     def from_predictions(
         cls: type[Self], y_true: Any, y_pred: Any = None, confidence: Any = None, **given: Any
     ) -> Self:
-        """From :class:`Predictions`; or true labels, with predicted ones and confidences or with ``probabilities=``."""
+        """Make the display of :class:`Predictions`, or of labels with confidences or with ``probabilities=``."""
         return cls.from_assessment(assess(as_predictions(y_true, y_pred, confidence, given), metrics=cls.metrics))
 
     @classmethod
     def from_estimator(cls: type[Self], estimator: Any, X: Any, y: Any) -> Self:
-        """From a fitted classifier on held-out data."""
+        """Make the display of a fitted classifier on held-out data."""
         return cls.from_assessment(assess_estimator(estimator, X, y))
 
     @abstractmethod
@@ -45,29 +56,103 @@ class Display(ABC):
         """The numbers that are drawn, by column: any dataframe package takes it."""
 
     @abstractmethod
-    def _draw(self, ax: Any) -> None: ...
+    def _draw(self, ax: Any) -> None:
+        """Draw on axes that are cleaned already."""
 
     def plot(self: Self, ax: Any = None) -> Self:
         """Draw into ``ax``, or into a figure of its own; they are ``ax_`` and ``figure_`` afterwards."""
-        self.ax_ = own_axes() if ax is None else ax
+        self.ax_ = new_axes() if ax is None else ax
         self.figure_ = self.ax_.figure
-        quiet(self.ax_)
+        clean_axes(self.ax_)
         self._draw(self.ax_)
         return self
 
 
+class FigureDisplay(Display):
+    """A figure that the report shows too."""
+
+    @abstractmethod
+    def _figure(self) -> Figure:
+        """Build the figure that is drawn."""
+
+    def _draw(self, ax: Any) -> None:
+        figure = self._figure()
+        layer = figure.layers["all"]
+        if figure.ideal is not None:
+            ax.plot(*zip(*figure.ideal, strict=True), ":", color=MUTED, linewidth=1)
+        for curve in figure.curves:
+            style: dict[str, Any] = {"color": MUTED, "linewidth": 1.2, "linestyle": "--"}
+            ax.plot(curve.x, curve.y, **({"color": INK, "linewidth": 1.6} if curve.is_main else style))
+        for text in figure.texts:
+            _write(ax, text)
+        for point in layer.points:
+            if point.interval is not None:
+                x = point.marks[0].x
+                ax.plot([x, x], point.interval, color=COLOURS[point.kind], linewidth=1.2, zorder=2)
+            for mark in point.marks:
+                draw_mark(ax, mark)
+            if point.label is not None:
+                _write(ax, point.label)
+        _draw_bars(ax, figure, layer.bars)
+        if figure.x.is_log:
+            ax.set_xscale("log")
+        ax.minorticks_off()
+        ax.set_xlim(figure.x.value(-0.02), figure.x.value(1.02))
+        ax.set_ylim(figure.y.value(-0.18 if layer.bars else -0.02), figure.y.value(1.03))
+        ax.set_xticks(*zip(*((tick.value, tick.label) for tick in figure.x.ticks), strict=True))
+        ax.set_yticks(*zip(*((tick.value, tick.label) for tick in figure.y.ticks), strict=True))
+        add_titles(ax, figure.title, f"{figure.x.title} →", f"{figure.y.title} →")
+
+
+def draw_mark(ax: Any, mark: Mark, size: float = 5) -> None:
+    """Draw a symbol on top of all else."""
+    colour = COLOURS[mark.kind]
+    filling = "white" if mark.kind in _HOLLOW else colour
+    shape = _SHAPES.get(mark.kind, "o")
+    ax.plot(mark.x, mark.y, shape, color=colour, markersize=size, markerfacecolor=filling, zorder=3)
+
+
+def _write(ax: Any, text: Text) -> None:
+    if text.kind == "spare":
+        return
+    if text.mark is not None:
+        draw_mark(ax, Mark(text.mark, text.x, text.y))
+    size, colour = _TEXTS[text.kind]
+    right, down = text.offset
+    ax.annotate(
+        text.words,
+        (text.x, text.y),
+        fontsize=size,
+        color=colour,
+        ha=_ALIGNMENTS[text.anchor],
+        textcoords="offset points",
+        xytext=(_POINTS * right, -_POINTS * down),
+    )
+
+
+def _draw_bars(ax: Any, figure: Figure, bars: tuple[Bar, ...]) -> None:
+    """Rows as bars in a strip under the diagram, linear from 0."""
+    foot = figure.y.value(-0.16)
+    for bar in bars:
+        top = figure.y.value(0.1 * bar.height - 0.16)
+        ax.bar(bar.x, top - foot, bar.width, foot, color=GHOST)
+        if len(bars) <= _MOST_LABELS:
+            place = {"ha": "center", "va": "bottom", "textcoords": "offset points", "xytext": (0, 1)}
+            ax.annotate(bar.label, (bar.x, top), fontsize=5, color=MUTED, **place)
+
+
 def as_predictions(y_true: Any, y_pred: Any, confidence: Any, given: dict[str, Any]) -> Predictions:
+    """Check what a display was given."""
     if isinstance(y_true, Predictions):
-        if y_pred is not None or confidence is not None or given:
-            raise InvalidPredictions("Predictions hold all there is; give them alone.")
+        refuse_beside_predictions(y_pred=y_pred, confidence=confidence, **given)
         return y_true
     if "probabilities" in given:
         return Predictions.from_probabilities(y_true, y_pred=y_pred, **given)
     return Predictions.from_labels(y_true, y_pred, confidence, **given)
 
 
-def own_axes() -> Any:
-    """Axes of a new figure."""
+def new_axes() -> Any:
+    """Make axes in a figure of their own."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -75,8 +160,8 @@ def own_axes() -> Any:
     return plt.figure(figsize=_SIZE, layout="constrained").add_subplot()
 
 
-def quiet(ax: Any) -> None:
-    """Horizontal hairlines, one axis line below, small type: set on these axes, nowhere else."""
+def clean_axes(ax: Any) -> None:
+    """Keep horizontal hairlines, one axis line below and small type, on these axes only."""
     for side in ("top", "left", "right"):
         ax.spines[side].set_visible(False)
     ax.spines["bottom"].set_color(INK)
@@ -85,12 +170,13 @@ def quiet(ax: Any) -> None:
     ax.tick_params(labelsize=7, colors=MUTED, left=False)
 
 
-def titled(ax: Any, title: str, below: str, above: str) -> None:
-    """The finding, and the axes in words at their ends."""
+def add_titles(ax: Any, title: str, below: str, above: str) -> None:
+    """Write the title, and those of the axes at their ends."""
     ax.set_title(title, fontsize=8, fontweight="bold", color=INK, loc="left", wrap=True)
     ax.set_xlabel(below, fontsize=8, color=INK, loc="right")
     ax.set_ylabel(above, fontsize=8, color=INK, loc="top")
 
 
-def noted(ax: Any, x: float, y: float, words: str, **given: Any) -> None:
+def add_note(ax: Any, x: float, y: float, words: str, **given: Any) -> None:
+    """Write a few words in small grey type."""
     ax.annotate(words, (x, y), fontsize=7, color=MUTED, **given)

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from surefoot._io.printable import printable
-from surefoot.assessment.assess import Assessment, assess
+from surefoot.assessment.assess import Assessment, assess, assess_estimator
 from surefoot.assessment.slices import Slice
 from surefoot.errors import InvalidPredictions
-from surefoot.render.mpl.display import LOOKS, MUTED, Display, as_predictions, titled
+from surefoot.figures.figure import Mark
+from surefoot.render.looks import KINDS
+from surefoot.render.mpl.display import COLOURS, MUTED, Display, add_titles, as_predictions, draw_mark
 from surefoot.render.text import severity
 
-_KINDS = {"overconfident": "over", "underconfident": "under"}
+#: Slices drawn at most.
 _MOST = 30
 
 
@@ -37,14 +39,12 @@ class SlicesDisplay(Display):
     def from_predictions(
         cls, y_true: Any, y_pred: Any = None, confidence: Any = None, *, by: Any = "predicted", **given: Any
     ) -> SlicesDisplay:
-        """As other displays, sliced by a column of values, ``"predicted"`` or ``"truth"``."""
+        """Make the display as others are made, sliced by a column of values, ``"predicted"`` or ``"truth"``."""
         return cls.from_assessment(assess(as_predictions(y_true, y_pred, confidence, given), by=by, metrics=()))
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, by: Any = "predicted") -> SlicesDisplay:
-        """From a fitted classifier on held-out data."""
-        from surefoot.assessment.assess import assess_estimator
-
+        """Make the display of a fitted classifier on held-out data."""
         return cls.from_assessment(assess_estimator(estimator, X, y, by=by))
 
     def frame(self) -> dict[str, list[Any]]:
@@ -67,20 +67,13 @@ class SlicesDisplay(Display):
         finite = [part.risk.csr for part in kept if 0 < part.risk.csr < math.inf]
         right = 3 * max([*finite, 1.0])
         for place, part in enumerate(kept):
-            hue, shape = LOOKS[_KINDS.get(str(part.verdict), "fair" if self.by != "truth" else "dot")]
+            kind = "dot" if self.by == "truth" else KINDS.get(part.verdict, "fair")
             lower = part.risk.csr_lower
             if not math.isnan(lower) and lower > 0:
-                ax.plot([min(lower, right), right], [place, place], color=hue, linewidth=1)
-                ax.plot(min(lower, right), place, "|", color=hue, markersize=6)
+                ax.plot([min(lower, right), right], [place, place], color=COLOURS[kind], linewidth=1)
+                ax.plot(min(lower, right), place, "|", color=COLOURS[kind], markersize=6)
             if part.risk.csr > 0:
-                ax.plot(
-                    min(part.risk.csr, right),
-                    place,
-                    shape,
-                    color=hue,
-                    markersize=5,
-                    markerfacecolor="white" if shape == "o" and self.by != "truth" else hue,
-                )
+                draw_mark(ax, Mark(kind, min(part.risk.csr, right), place))
         ax.set_xscale("log")
         ax.set_yticks(range(len(kept)), [printable(part.value, 24) for part in kept])
         ax.xaxis.set_major_formatter("{x:g}")
@@ -89,4 +82,4 @@ class SlicesDisplay(Display):
         left = len(self.slices) - len(kept)
         more = f" ({left} more)" if left else ""
         below = "CSR →" if self.by == "truth" else "CSR, from its lower bound up →"
-        titled(ax, f"CSR by {printable(self.by, 24)}{more}", below, "")
+        add_titles(ax, f"CSR by {printable(self.by, 24)}{more}", below, "")

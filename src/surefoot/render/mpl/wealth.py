@@ -11,7 +11,7 @@ import numpy as np
 
 from surefoot.assessment.assess import Assessment
 from surefoot.errors import InvalidPredictions
-from surefoot.render.mpl.display import INK, MUTED, OVER, Display, as_predictions, noted, titled
+from surefoot.render.mpl.display import INK, MUTED, OVER, Display, add_note, add_titles, as_predictions
 from surefoot.risk.stream.monitor import Monitor
 
 
@@ -42,21 +42,21 @@ class WealthDisplay(Display):
         **given: Any,
     ) -> WealthDisplay:
         """Rows in the order of time; ``monitor`` is one that goes on with them, by default a new one."""
-        p = as_predictions(y_true, y_pred, confidence, given)
+        p = as_predictions(y_true, y_pred, confidence, given).rows("evidence over time")
         if not p.has_equal_weights:
             raise InvalidPredictions(
                 "a weight is no number of bets: evidence over time takes rows that weigh the same."
             )
         p = p[p.weight > 0] if p.is_weighted else p
-        watcher = Monitor() if monitor is None else monitor
+        monitor = Monitor() if monitor is None else monitor
         cuts = np.unique(np.linspace(0, len(p), min(points, len(p)) + 1).astype(int)).tolist()
-        rows, log_e = [watcher.rows], [watcher.log_e]
+        rows, log_e = [monitor.rows], [monitor.log_e]
         for start, stop in pairwise(cuts):
             part = p[start:stop]
-            watcher.update(part.correct, doubt=part.doubt_of(slice(None)))
-            rows.append(watcher.rows)
-            log_e.append(watcher.log_e)
-        return cls(rows, log_e, watcher.level, list(watcher.drift_rows))
+            monitor.update(part.correct, doubt=part.doubt_of(slice(None)))
+            rows.append(monitor.rows)
+            log_e.append(monitor.log_e)
+        return cls(rows, log_e, monitor.level, list(monitor.drift_rows))
 
     def frame(self) -> dict[str, list[Any]]:
         return {"rows": self.rows, "log_e": self.log_e}
@@ -66,10 +66,10 @@ class WealthDisplay(Display):
         ax.plot(self.rows, tens, color=INK, linewidth=1.4)
         alarm = -math.log10(self.level)
         ax.axhline(alarm, color=OVER, linestyle="--", linewidth=1)
-        noted(ax, self.rows[0], alarm, f"alarm at {1 / self.level:,.0f}", va="bottom")
+        add_note(ax, self.rows[0], alarm, f"alarm at {1 / self.level:,.0f}", va="bottom")
         ax.axhline(0, color=MUTED, linestyle=":", linewidth=1)
         for row in self.drifts:
             ax.plot(row, 0, "v", color=OVER, markersize=5, clip_on=False, transform=ax.get_xaxis_transform())
         ax.xaxis.set_major_formatter("{x:,.0f}")
         ax.yaxis.set_major_formatter(lambda value, _: f"10^{value:g}")
-        titled(ax, "Evidence so far", "Rows →", "e-value, log scale →")
+        add_titles(ax, "Evidence so far", "Rows →", "e-value, log scale →")

@@ -1,0 +1,69 @@
+"""Numbers as they are written in a figure."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+
+from surefoot.figures.figure import Tick
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """So many significant digits, with thousands commas: 13.4, 0.0398, 8.09, 2.63e+06."""
+    if math.isnan(value):
+        return "—"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if value == 0:
+        return "0"
+    exponent = math.floor(math.log10(abs(float(f"{value:.{digits - 1}e}"))))
+    if not -4 <= exponent < 6:
+        return f"{value:.{digits - 1}e}"
+    return f"{round(value, digits - 1 - exponent):,.{max(0, digits - 1 - exponent)}f}"
+
+
+def typeset(text: str) -> str:
+    """The same for print: powers of ten with superscript exponents, and true minus signs.
+
+    Examples
+    --------
+    >>> typeset("3.8e-05, -1.5")
+    '3.8 × 10⁻⁵, −1.5'
+    """
+    text = re.sub(r"(\d(?:\.\d+)?)e([+-]\d+)", lambda m: f"{m[1]} × {power_of_ten(int(m[2]))}", text)
+    text = re.sub(r"< 1 × 10", "< 10", text)
+    return re.sub(r"(?<![\w⁻])-(?=\d)", "−", text)
+
+
+def power_of_ten(exponent: int) -> str:
+    """Ten with a superscript exponent: 10⁻⁵."""
+    return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def decade(exponent: int) -> str:
+    """A power of ten on an axis: 0.1, 1,000, and 10⁷ from there on."""
+    if exponent <= 0:
+        return f"{10.0**exponent:g}"
+    return f"{10**exponent:,}" if exponent < 7 else power_of_ten(exponent)
+
+
+def area(value: float) -> str:
+    """An area under a curve, in four decimals."""
+    return "—" if math.isnan(value) else f"{value:.4f}"
+
+
+def short_count(n: float) -> str:
+    """A count over a bar: 812, 9.2k, 1.3M."""
+    if n < 1000:
+        return f"{n:,.0f}"
+    return f"{n / 1000:.1f}k" if n < 999_950 else f"{n / 1e6:,.1f}M"
+
+
+def percent_ticks(shares: Iterable[float], digits: int = 6) -> tuple[Tick, ...]:
+    """Ticks at shares, labelled in percent with as many digits as they need."""
+    return tuple(Tick(share, f"{100 * share:.{digits}g}%") for share in shares)
+
+
+#: The ticks of an axis from 0% to 100%.
+QUARTERS = percent_ticks((0, 0.25, 0.5, 0.75, 1))

@@ -1,0 +1,132 @@
+"""Displays of the figures that the report shows too."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar
+
+from surefoot.assessment.assess import Assessment
+from surefoot.errors import InvalidPredictions
+from surefoot.figures.concentration import Concentration, concentration
+from surefoot.figures.coverage import Coverage, coverage
+from surefoot.figures.figure import Figure
+from surefoot.figures.reliability import Bin, near_certainty_figure, reliability_figure
+from surefoot.figures.roc import Roc, roc
+from surefoot.render.mpl.display import FigureDisplay
+
+
+@dataclass
+class ReliabilityDisplay(FigureDisplay):
+    """Share correct by stated confidence, in the bins of ECE, with 95% intervals and the rows in each bin."""
+
+    bins: tuple[Bin, ...]
+
+    @classmethod
+    def from_assessment(cls, assessment: Assessment) -> ReliabilityDisplay:
+        return cls(assessment.reliability)
+
+    def frame(self) -> dict[str, list[Any]]:
+        columns = [*asdict(self.bins[0]), "doubt", "error", "kind"] if self.bins else []
+        return {name: [getattr(one, name) for one in self.bins] for name in columns}
+
+    def _figure(self) -> Figure:
+        return reliability_figure({"all": self.bins})
+
+
+class StretchedReliabilityDisplay(ReliabilityDisplay):
+    """The same with doubt on a log scale on both axes: below the line is overconfident, and × says how much."""
+
+    @classmethod
+    def from_assessment(cls, assessment: Assessment) -> StretchedReliabilityDisplay:
+        if not assessment.near_certainty:
+            raise InvalidPredictions("with unequal weights, or no doubt anywhere, there is nothing to stretch.")
+        return cls(assessment.near_certainty)
+
+    def _figure(self) -> Figure:
+        return near_certainty_figure({"all": self.bins})
+
+
+@dataclass
+class ConcentrationDisplay(FigureDisplay):
+    """The share of CSR that the first rows carry, most surprising first; and how many must go before it is 1."""
+
+    found: Concentration
+
+    @classmethod
+    def from_assessment(cls, assessment: Assessment) -> ConcentrationDisplay:
+        counts = assessment.counts
+        is_weighted = math.isnan(assessment.risk.deflation)
+        found = None if counts is None or is_weighted else concentration(counts, assessment.risk.csr)
+        if found is None:
+            raise InvalidPredictions(
+                "no error was made, CSR is infinite, or weights are unequal: there is nothing to share out."
+            )
+        return cls(found)
+
+    def frame(self) -> dict[str, list[Any]]:
+        return {"rows": self.found.rows.tolist(), "share": self.found.share.tolist()}
+
+    def _figure(self) -> Figure:
+        return self.found.figure()
+
+
+@dataclass
+class RiskCoverageDisplay(FigureDisplay):
+    """The share of errors among the surest rows, by how many of all rows these are. Every row counts once."""
+
+    curve: Coverage
+
+    @classmethod
+    def from_assessment(cls, assessment: Assessment) -> RiskCoverageDisplay:
+        if assessment.counts is None or not assessment.counts.n:
+            raise InvalidPredictions("there are no rows to answer.")
+        return cls(coverage(assessment.counts))
+
+    def frame(self) -> dict[str, list[Any]]:
+        return {"coverage": list(self.curve.curve.x), "error": list(self.curve.curve.y)}
+
+    def _figure(self) -> Figure:
+        return self.curve.figure()
+
+
+@dataclass
+class RocDisplay(FigureDisplay):
+    """The share found against the share of false alarms, plain and with each row weighted by its confidence.
+
+    Of two classes the second's; of more the mean over all, one against the rest.
+    """
+
+    curves: Roc
+    metrics: ClassVar[tuple[str, ...]] = ("auc", "cw_auc")
+
+    @classmethod
+    def from_assessment(cls, assessment: Assessment) -> RocDisplay:
+        p, curves = assessment.predictions, None
+        if p is not None and p.probabilities is not None:
+            curves = roc(p, assessment.metrics["auc"], assessment.metrics["cw_auc"])
+        if curves is None:
+            raise InvalidPredictions("ROC curves need the probabilities of rows of at least two classes.")
+        return cls(curves)
+
+    @property
+    def auc(self) -> float:
+        """The area under the ROC curve."""
+        return self.curves.auc
+
+    @property
+    def cw_auc(self) -> float:
+        """The area under the confidence-weighted ROC curve."""
+        return self.curves.cw_auc
+
+    def frame(self) -> dict[str, list[Any]]:
+        columns = {
+            "false_alarms": self.curves.false_alarms,
+            "found": self.curves.found,
+            "found_weighted": self.curves.weighted,
+        }
+        return {name: values.tolist() for name, values in columns.items()}
+
+    def _figure(self) -> Figure:
+        figure = self.curves.figure()
+        return replace(figure, title=f"{figure.title}, top left corner") if self.curves.width < 1 else figure
