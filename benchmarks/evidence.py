@@ -20,7 +20,7 @@ from surefoot.risk.differences import riskier
 from surefoot.risk.effects import effects_of
 from surefoot.risk.groups import dependence_of
 from surefoot.risk.law.counts import counts_of
-from surefoot.risk.test import TERMS, both_sides, tally_of
+from surefoot.risk.test import TERMS, both_sides
 from surefoot.synthetic import PROFILES
 
 NAMES = list(PROFILES)
@@ -205,7 +205,7 @@ def interval_coverage(cell: tuple[float, float, int, bool], samples: int) -> dic
             groups = unequal_groups(size, rng) if grouped else None
             p = population.draw(size if groups is None else len(groups), rng, groups)
             found = {name: (one.low, one.high) for name, one in sf.intervals(p, groups=groups).items()}
-            r = effects_of(tally_of(p), None if groups is None else dependence_of(p, groups))
+            r = effects_of(p.tally(TERMS), None if groups is None else dependence_of(p, groups))
             found |= {"overstatement": r.overstatement_interval, "O/E": r.oe_interval}
             for name, target in targets.items():
                 low, high = found.get(name, (math.nan, math.nan))

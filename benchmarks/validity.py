@@ -23,7 +23,7 @@ from surefoot.risk.effects import effects_of
 from surefoot.risk.evalues import MIXTURE, factors
 from surefoot.risk.law.bernoulli_sum import BernoulliSum
 from surefoot.risk.law.null import upper_tail
-from surefoot.risk.test import both_sides, tally_of
+from surefoot.risk.test import TERMS, both_sides
 from surefoot.synthetic import PROFILES
 
 #: How the part of the verdict begins, and the part after it.
@@ -160,7 +160,7 @@ def verdict_alarms(cell: tuple[str, int], sets: int) -> tuple[float, float]:
 
 
 def sides(q: np.ndarray, rate: np.ndarray, rng) -> tuple:
-    return both_sides(tally_of(sf.Predictions.from_correct(rng.random(len(q)) >= rate, doubt=q)))
+    return both_sides(sf.Predictions.from_correct(rng.random(len(q)) >= rate, doubt=q).tally(TERMS))
 
 
 def verdict_power(cell: tuple[str, str], sets: int) -> tuple[float, float] | None:
@@ -203,7 +203,7 @@ def size_coverage(cell: tuple[float, int], sets: int) -> tuple[float, float]:
     for _ in range(sets):
         rate = np.clip(rng.beta(20 * (1 - accuracy), 20 * accuracy, size), 1e-9, 1)
         q = rate / 2
-        e = effects_of(tally_of(sf.Predictions.from_correct(rng.random(size) >= rate, doubt=q)))
+        e = effects_of(sf.Predictions.from_correct(rng.random(size) >= rate, doubt=q).tally(TERMS))
         hits += (
             e.oe_interval[0] <= rate.sum() / q.sum() <= e.oe_interval[1],
             e.overstatement_interval[0] <= (rate - q).mean() <= e.overstatement_interval[1],

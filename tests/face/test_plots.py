@@ -100,7 +100,7 @@ def test_calibrators_on_the_plane_of_value_and_risk() -> None:
         (lambda: plots.RocDisplay.from_predictions([1, 0], [1, 0], [0.9, 0.9]), "need the probabilities"),
         (lambda: plots.ConcentrationDisplay.from_predictions([1, 0], [1, 0], [0.9, 0.9]), "no error"),
         (lambda: plots.SlicesDisplay.from_assessment(sf.assess(PREDICTIONS)), "no slices"),
-        (lambda: plots.ReliabilityDisplay.from_predictions(PREDICTIONS, [1]), "give them alone"),
+        (lambda: plots.ReliabilityDisplay.from_predictions(PREDICTIONS, [1]), "beside Predictions"),
     ],
 )
 def test_what_cannot_be_drawn_says_why(draw: Callable[[], object], why: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from surefoot.core.tally import Tally
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions.base import Predictions
 
@@ -22,6 +23,12 @@ def as_predictions(
     if isinstance(y_true, Predictions):
         refuse_beside_predictions(y_pred=y_pred, **given)
         return y_true
+    if isinstance(y_true, Tally):
+        raise InvalidPredictions(
+            "is a Tally, which holds no rows",
+            argument="y_true",
+            hint="read it with surefoot.metrics.ALL[name].of(tally)",
+        )
     return Predictions.from_labels(y_true, y_pred, **given)
 
 

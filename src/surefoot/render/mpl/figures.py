@@ -6,14 +6,14 @@ import math
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
-from surefoot.assessment.assess import Assessment
+from surefoot.assessment.assess import Assessment, assess
 from surefoot.errors import InvalidPredictions
 from surefoot.figures.concentration import Concentration, concentration
 from surefoot.figures.coverage import Coverage, coverage
 from surefoot.figures.figure import Figure
 from surefoot.figures.reliability import Bin, near_certainty_figure, reliability_figure
 from surefoot.figures.roc import Roc, roc
-from surefoot.render.mpl.display import FigureDisplay
+from surefoot.render.mpl.display import FigureDisplay, as_predictions
 
 
 @dataclass
@@ -108,6 +108,12 @@ class RocDisplay(FigureDisplay):
         if curves is None:
             raise InvalidPredictions("ROC curves need the probabilities of rows of at least two classes.")
         return cls(curves)
+
+    @classmethod
+    def from_predictions(cls, y_true: Any, y_pred: Any = None, confidence: Any = None, **given: Any) -> RocDisplay:
+        """Make the display of rows in memory, which a curve walks along."""
+        rows = as_predictions(y_true, y_pred, confidence, given).rows("a ROC display")
+        return cls.from_assessment(assess(rows, metrics=cls.metrics))
 
     @property
     def auc(self) -> float:
