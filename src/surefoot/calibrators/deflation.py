@@ -10,6 +10,7 @@ import numpy as np
 
 from surefoot._io.arguments import check_share
 from surefoot._stats.binomial import limits
+from surefoot._stats.logarithms import log_mean
 from surefoot._stats.roots import root
 from surefoot.calibrators.calibrator import SAFE, EventCalibrator, Events, Map, check_steps
 from surefoot.core.tally import Floats
@@ -148,7 +149,7 @@ def surely(wrong: Floats, count: Floats, rows: int, alpha: float) -> float:
         bets = _BETS * (0.999 / (most - 1))
         seen = 1 / (wrong + lost * (1 - wrong))
         wealth = right * np.log1p(bets) + np.log1p(bets[:, None] * (1 - seen)) @ count
-        if np.logaddexp.reduce(wealth) - math.log(len(bets)) < math.log(1 / alpha):
+        if log_mean(wealth) < math.log(1 / alpha):
             break
         kept = lost
     return kept

@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from surefoot._stats.logarithms import log_sum
 from surefoot._stats.roots import root
 from surefoot.risk.evalues import spread
 from surefoot.risk.law.bernoulli_sum import BernoulliSum
@@ -131,13 +132,8 @@ def csr_lower(counts: Counts, level: float = 0.05) -> float:
 
     def wealth(log_m: float) -> float:
         surprise = np.exp(np.minimum(-np.log(doubt) - log_m, 700.0)) - 1
-        logs = (
-            np.log(shares)
-            + (wrong * np.log1p(shortfalls[:, None] * surprise)).sum(axis=1)
-            + right * np.log1p(-shortfalls)
-        )
-        top = float(logs.max())
-        return top + math.log(float(np.exp(logs - top).sum())) - needed
+        gains = (wrong * np.log1p(shortfalls[:, None] * surprise)).sum(axis=1) + right * np.log1p(-shortfalls)
+        return float(log_sum(np.log(shares) + gains)) - needed
 
     high = math.log(float((wrong / doubt).sum()) / counts.n) + 1e-9
     low = high - 1.0

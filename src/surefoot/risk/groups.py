@@ -17,19 +17,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
 
 from surefoot.core.tally import Floats
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions import Predictions
 from surefoot.predictions.columns import check_lengths
 from surefoot.predictions.labels import as_labels
-from surefoot.risk.evalues import MIXTURE
+from surefoot.risk.evalues import MIXTURE, log_wealth
 from surefoot.risk.law.cells import Cells, Codes, bands_of
 from surefoot.risk.omnibus import DesignEffects, weights_of
 from surefoot.risk.stream.eprocess import Stretch
-
-_SHARES = np.log([bet.share for bet in MIXTURE])
 
 
 @dataclass(frozen=True)
@@ -156,11 +153,6 @@ def freedom_of(count: int, squares: float, fourth: float) -> float:
     return max(1.0, min(count - 1.0, 2 * count / max(kurtosis - 1, 1e-9)))
 
 
-def quantile(level: float, freedom: float) -> float:
-    """How many standard errors an interval reaches to either side."""
-    return float(stdtrit(freedom, (1 + level) / 2))
-
-
 def _scaled(weight: Floats) -> Floats:
     """Weights of which the squares stay finite: design effects do not know of units."""
     return weight / (float(np.abs(weight).max()) or 1.0) if len(weight) else weight
@@ -171,6 +163,4 @@ def _log_e(chance: Floats, otherwise: Floats, fired: Any, codes: Codes) -> float
         return math.inf
     order = np.argsort(codes, kind="stable")
     rows = Stretch(chance[order], otherwise[order], fired[order], np.bincount(codes).astype(np.float64))
-    logs = _SHARES + np.log(rows.gains(MIXTURE)).sum(axis=1)
-    top = float(logs.max())
-    return top + math.log(float(np.exp(logs - top).sum()))
+    return float(log_wealth(np.log(rows.gains(MIXTURE)).sum(axis=1)))

@@ -15,7 +15,7 @@ from surefoot.errors import InvalidPredictions
 from surefoot.metrics.tallying import DOUBT_BANDS, RELIABILITY_BINS
 from surefoot.metrics.terms import ROWS, WRONG
 from surefoot.predictions.dataframe import collected
-from surefoot.risk.evalues import MIXTURE
+from surefoot.risk.evalues import MIXTURE, log_wealth
 from surefoot.risk.groups import Dependence, freedom_of
 from surefoot.risk.law.bernoulli_sum import CAP
 from surefoot.risk.law.cells import FARTHEST, PER_DECADE
@@ -59,12 +59,8 @@ def dependence_of_frame(x: FramePredictions, groups: Any, tally: Tally, *, of_sl
         side: {name: _effect(one[f"sf_{_place(side, name)}_g"], one[f"sf_{_place(side, name)}_r"]) for name in NAMES}
         for side in _SIDES
     }
-    shares = np.log([bet.share for bet in MIXTURE])
-    log_e = {}
-    for side in _SIDES:
-        logs = shares + np.array([one[f"sf_{side}_{k}"] for k in range(len(MIXTURE))])
-        top = float(logs.max())
-        log_e[side] = top + math.log(float(np.exp(logs - top).sum()))
+    gains = {side: np.array([one[f"sf_{side}_{k}"] for k in range(len(MIXTURE))]) for side in _SIDES}
+    log_e = {side: float(log_wealth(gains[side])) for side in _SIDES}
     squares, fourth = float(one["sf_squares"]), float(one["sf_fourth"])
     variance = squares * (count - 1) / count / tally[ROWS] ** 2
     freedom = freedom_of(count, squares, fourth) if squares else float(max(1, count - 1))

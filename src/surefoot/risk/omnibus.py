@@ -28,7 +28,7 @@ import numpy as np
 
 from surefoot._stats.binomial import more_than
 from surefoot.core.tally import Floats
-from surefoot.risk.evalues import MIXTURE, factors
+from surefoot.risk.evalues import MIXTURE, factors, log_wealth
 from surefoot.risk.law.bernoulli_sum import CAP, SAME, BernoulliSum
 from surefoot.risk.law.cells import Cells
 from surefoot.risk.law.null import upper_tail
@@ -369,8 +369,5 @@ def _log_e_values(cells: Cells, fired: Floats) -> Floats:
     """The logarithm of the e-value of each row of numbers of errors by group."""
     every = np.ones(len(cells.p), dtype=bool)
     on_wrong, on_right = (np.log(factors(MIXTURE, cells.p, cells.q, which)) for which in (every, ~every))
-    shares = np.log([bet.share for bet in MIXTURE])
-    logs = fired @ (on_wrong - on_right).T + (on_right @ cells.rows + shares)
-    top = logs.max(axis=1, keepdims=True)
-    values: Floats = (top + np.log(np.exp(logs - top).sum(axis=1, keepdims=True)))[:, 0]
+    values: Floats = log_wealth(fired @ (on_wrong - on_right).T + on_right @ cells.rows)
     return values

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from surefoot.core.tally import Floats
+from surefoot.metrics.binned import bin_codes
 from surefoot.metrics.tallying import DOUBT_BANDS, RELIABILITY_BINS
 from surefoot.risk.law.counts import Counts
 
@@ -28,9 +29,9 @@ def half_decade(doubt: Floats) -> Codes:
 def bands_of(doubt: Floats, confidence: Floats) -> dict[str, Codes]:
     """The band of each sample in the figures that show errors beside what was expected."""
     return {
-        "reliability bins": np.searchsorted(RELIABILITY_BINS.edges, confidence, side="left"),
+        "reliability bins": bin_codes(RELIABILITY_BINS, confidence),
         "bins near certainty": half_decade(doubt),
-        "bands of confidence": np.searchsorted(DOUBT_BANDS.edges, doubt, side="right"),
+        "bands of confidence": bin_codes(DOUBT_BANDS, doubt),
     }
 
 

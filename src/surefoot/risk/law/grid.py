@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.special import expit
 
-from surefoot._stats.binomial import exactly
+from surefoot._stats.binomial import probability_of
 from surefoot.risk.law.bernoulli_sum import BernoulliSum, Tail
 
 #: Cells times rows, about; and cells at least and at most.
@@ -62,6 +62,6 @@ def _numbers_fired(rows: float, chance: float) -> tuple[list[int], list[float]]:
     spread = math.sqrt(rows * chance * (1 - chance))
     first = max(0, math.floor(rows * chance - _FAR * spread - _FAR))
     k = np.arange(first, min(int(rows), math.ceil(rows * chance + _FAR * spread + _FAR)) + 1)
-    mass = exactly(k, rows, chance)
+    mass = probability_of(k, rows, chance)
     kept = mass > _NEGLIGIBLE
     return k[kept].tolist(), mass[kept].tolist()

@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from surefoot._stats.binomial import at_most, exactly, more_than
+from surefoot._stats.binomial import at_most, more_than, probability_of
 from surefoot.risk.law.bernoulli_sum import ROUNDING, SAME, BernoulliSum, Tail, same_for
 from surefoot.risk.law.inversion import MOST_NODES, inverted_tail
 from surefoot.risk.law.listing import listed_tail, too_many
@@ -43,7 +43,7 @@ def upper_tail(rows: BernoulliSum, s: float, depth: int = 0, nodes: int = MOST_N
         # whatever happens reaches s; unless something fires, it just does
         return Tail(1.0, 1.0 if s < -same * whole else 1 - math.exp(_log_none(rows)) / 2)
     threshold = s * (1 - same)
-    alone, exactly = rows.weight >= threshold, np.abs(rows.weight - s) <= same * s
+    alone, is_equal = rows.weight >= threshold, np.abs(rows.weight - s) <= same * s
     log_none = _log_none(rows[alone])
     light = rows[~alone]
     tail = _light_tail(light, s, depth, nodes)
@@ -51,7 +51,7 @@ def upper_tail(rows: BernoulliSum, s: float, depth: int = 0, nodes: int = MOST_N
     p = _within(-math.expm1(log_none) + math.exp(log_none) * tail.p)
     # of the rows that reach s alone, those that just do count half if nothing else fires
     silence = math.exp(log_none + _log_none(light))
-    just = rows[exactly]
+    just = rows[is_equal]
     odds = float((just.count * just.p / just.q).sum())
     return Tail(p, _within(p - math.exp(log_none) * (tail.p - tail.mid) - silence * odds / 2))
 
@@ -108,12 +108,12 @@ def _by_plateau(rows: BernoulliSum, plateau: int, s: float, depth: int, nodes: i
     enough = min(math.ceil(s * (1 - SAME) / weight), round(count) + 1)
     p = mid = float(more_than(enough - 1, count, chance))
     if abs(enough * weight - s) <= SAME * s:
-        mid -= float(exactly(enough, count, chance)) * math.exp(_log_none(others)) / 2
+        mid -= float(probability_of(enough, count, chance)) * math.exp(_log_none(others)) / 2
     # the fewer fire, the more the others have to reach: until what is left cannot matter
     for fired in range(enough - 1, -1, -1):
         # the difference keeps the rounding of what it was taken from
         left = s - fired * weight - ROUNDING * s
-        tail, mass = upper_tail(others, left, depth, nodes), float(exactly(fired, count, chance))
+        tail, mass = upper_tail(others, left, depth, nodes), float(probability_of(fired, count, chance))
         p, mid = p + mass * tail.p, mid + mass * tail.mid
         if tail.p * float(at_most(fired - 1, count, chance)) <= _NEGLIGIBLE * p:
             break

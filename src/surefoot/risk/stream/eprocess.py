@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from surefoot.core.tally import Floats
-from surefoot.risk.evalues import DETECTOR, MIXTURE, Bet, Flags, factors
+from surefoot.risk.evalues import DETECTOR, MIXTURE, Bet, Flags, factors, log_wealth
 from surefoot.risk.law.cells import Codes
 
 #: Units multiplied up in one go, few enough that no product leaves the range of floats, and units and rows held in
@@ -115,8 +115,7 @@ class Side:
 
     @property
     def log_e(self) -> float:
-        top = float(self.wealth.max())
-        return math.inf if self.is_refuted else top + math.log(float((_SHARES * np.exp(self.wealth - top)).sum()))
+        return math.inf if self.is_refuted else float(log_wealth(self.wealth))
 
     @property
     def evidence(self) -> float:

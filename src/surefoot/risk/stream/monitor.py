@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from surefoot._io.arguments import check_share, check_whole
+from surefoot._stats.logarithms import log_mean
 from surefoot.core.tally import Floats
 from surefoot.engines.parallel import in_parallel
 from surefoot.errors import InvalidPredictions
@@ -129,9 +130,7 @@ class Monitor:
     @property
     def log_e(self) -> float:
         """The logarithm of :attr:`e_value`."""
-        values = [side.log_e for side in self._look().values()]
-        top = max(values)
-        return top if math.isinf(top) else top + math.log(sum(math.exp(x - top) for x in values) / len(values))
+        return float(log_mean([side.log_e for side in self._look().values()]))
 
     @property
     def e_value(self) -> float:
@@ -366,8 +365,7 @@ class Monitor:
         ends = next(iter(piece.values())).ends.astype(np.int64) + before
         paths = _each(sides, piece, Side.grow)
         if self._alarm_row is None:
-            log_e = np.logaddexp.reduce(paths, axis=0) - math.log(len(paths))
-            reached = np.flatnonzero(log_e >= -math.log(self.level))
+            reached = np.flatnonzero(log_mean(paths) >= -math.log(self.level))
             self._alarm_row = int(ends[reached[0]]) if len(reached) else None
         # units before its last start say nothing to the detector
         start = int(np.searchsorted(ends, self._restarted, side="right"))
