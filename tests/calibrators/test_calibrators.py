@@ -145,7 +145,7 @@ def test_venn_abers_is_isotonic_regression_with_one_row_more(pool) -> None:
     if pool:
         assert math.ceil(math.sqrt(25)) == 5
         pool = 5
-    fitted = model._fitted(Events(*events))
+    fitted = model._fit_map(Events(*events))
     for asked in np.append(np.unique(x), np.linspace(0.01, 0.99, 40)):
         for answer, column in ((0, fitted.low), (1, fitted.high)):
             values, answers = np.append(x, asked), np.append(happened, answer).astype(float)

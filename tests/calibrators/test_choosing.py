@@ -7,8 +7,9 @@ import pytest
 from scipy.special import expit
 
 import surefoot as sf
-from surefoot.assessment.calibrate import NAMED, calibrate, named
+from surefoot.assessment.calibrate import calibrate
 from surefoot.calibrators import Isotonic, Platt, SafeBins, SafePlatt
+from surefoot.calibrators.registry import NAMED, new_calibrator
 from surefoot.plots import CalibratorsDisplay
 
 
@@ -128,7 +129,9 @@ def test_no_calibrator_with_a_proof_calls_anything_impossible(name: str, case: s
         y = (rng.random(300) < chance.get(case, probabilities)).astype(int)
         fresh = np.linspace(0, 1, 2001)
     table = (
-        named(name).fit(probabilities, y, labels=[0, 1, 2] if case == "three classes" else [0, 1]).predict_proba(fresh)
+        new_calibrator(name)
+        .fit(probabilities, y, labels=[0, 1, 2] if case == "three classes" else [0, 1])
+        .predict_proba(fresh)
     )
     assert (table > 0).all()
     assert (table < 1).all()
@@ -149,7 +152,7 @@ def test_the_log_loss_of_what_was_called_impossible_is_infinite() -> None:
 def test_a_saved_calibrator_keeps_what_its_rows_support(tmp_path) -> None:
     rng = np.random.default_rng(2)
     p = rng.uniform(0.5, 1, 200)
-    model = named("venn_abers_pessimistic").fit(p, (rng.random(200) < np.where(p < 0.6, 0, p)).astype(int))
+    model = new_calibrator("venn_abers_pessimistic").fit(p, (rng.random(200) < np.where(p < 0.6, 0, p)).astype(int))
     model.save(tmp_path / "c.json")
     again = sf.calibrators.load(tmp_path / "c.json")
     fresh = np.linspace(0, 1, 101)

@@ -11,7 +11,8 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
-from surefoot.calibrators import METHODS, Calibrator
+from surefoot.calibrators.calibrator import Calibrator
+from surefoot.calibrators.registry import METHODS
 from surefoot.core.tally import Floats
 from surefoot.predictions.columns import as_weight
 

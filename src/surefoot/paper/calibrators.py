@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.assessment.calibrate import NAMED
-from surefoot.calibrators import Calibrator
+from surefoot.calibrators.calibrator import Calibrator
+from surefoot.calibrators.registry import NAMED
 from surefoot.metrics import ALL
 from surefoot.predictions import Predictions
 from surefoot.risk.test import risk_test
@@ -29,7 +29,7 @@ def judged(fit: Any, classes: Any, test: Any, truth: Any) -> Judged:
     for name, method in METHODS.items():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            table = test if method is None else _fresh(method).fit(fit, classes, labels=labels).predict_proba(test)
+            table = test if method is None else method.unfitted().fit(fit, classes, labels=labels).predict_proba(test)
             clipped, exact = (
                 Predictions.from_probabilities(truth, table, labels=labels, y_pred=decision, floor=floor)
                 for floor in (FLOOR, None)
@@ -39,11 +39,6 @@ def judged(fit: Any, classes: Any, test: Any, truth: Any) -> Judged:
                 "pvalue_combined": risk_test(exact).pvalue_combined,
             }
     return found
-
-
-def _fresh(method: Calibrator) -> Calibrator:
-    made: Calibrator = type(method)(**method.get_params())
-    return made
 
 
 def table(found: Mapping[tuple[str, int], Judged]) -> str:
