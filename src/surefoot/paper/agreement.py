@@ -76,14 +76,14 @@ def _seldom_agrees(printed: float, drawn: Floats, repetitions: int) -> bool:
     return events <= 5 and _rate_agrees(events / repetitions, odd.astype(np.float64), repetitions)
 
 
-def single(table: str, row: tuple[str, ...], quantity: str, printed: float, drawn: Floats) -> Cell:
+def single_cell(table: str, row: tuple[str, ...], quantity: str, printed: float, drawn: Floats) -> Cell:
     """One experiment that the paper prints: within the range of ours."""
     made = cell(table, row, quantity, printed, drawn, repetitions=1)
     inside = float(np.min(drawn)) - _HALF_DIGIT <= printed <= float(np.max(drawn)) + _HALF_DIGIT
     return replace(made, agrees=made.agrees or inside)
 
 
-def counted(cells: list[Cell]) -> tuple[int, int, int]:
+def count_agreement(cells: list[Cell]) -> tuple[int, int, int]:
     """Cells that agree, those that can be compared, and those that cannot."""
     comparable = [one for one in cells if not one.why]
     return sum(one.agrees for one in comparable), len(comparable), len(cells) - len(comparable)

@@ -18,10 +18,10 @@ from surefoot.risk.test import risk_test
 #: The paper's clip, for the numbers that a claim of certainty would make infinite.
 FLOOR = 1e-8
 METHODS: dict[str, Calibrator | None] = {"raw": None, **NAMED}
-Judged = dict[str, dict[str, float]]
+Judgements = dict[str, dict[str, float]]
 
 
-def judged(fit: Any, classes: Any, test: Any, truth: Any) -> Judged:
+def judge(fit: Any, classes: Any, test: Any, truth: Any) -> Judgements:
     """What each calibrator, fitted to some rows, makes of others; the raw model's decision is kept."""
     labels = list(range(test.shape[1]))
     decision = test.argmax(axis=1)
@@ -41,7 +41,7 @@ def judged(fit: Any, classes: Any, test: Any, truth: Any) -> Judged:
     return found
 
 
-def table(found: Mapping[tuple[str, int], Judged]) -> str:
+def table(found: Mapping[tuple[str, int], Judgements]) -> str:
     """Means over sets and splits, and on how many sets a calibrator is risky, as a Markdown table."""
     heads = "log loss", "Brier", "cwA", "median CSR", "risky splits", "risky sets", "log loss less Platt's"
     lines = ["| method | proof | " + " | ".join(heads) + " |", "|---|---|" + "---:|" * len(heads)]
@@ -64,7 +64,7 @@ def table(found: Mapping[tuple[str, int], Judged]) -> str:
     return "\n".join(lines)
 
 
-def _mean(found: Mapping[tuple[str, int], Judged], method: str, quantity: str) -> float:
+def _mean(found: Mapping[tuple[str, int], Judgements], method: str, quantity: str) -> float:
     """The mean over sets of the mean over their splits."""
     names = dict.fromkeys(name for name, _ in found)
     of_sets = [np.mean([own[method][quantity] for (which, _), own in found.items() if which == name]) for name in names]
