@@ -273,15 +273,15 @@ def test_rising_ids_cost_a_watermark_and_their_gaps() -> None:
     seen.add_all(range(1000))
     seen.add_all([1000, 1001, 1005])
     seen.add_all([1003])
-    assert seen.packed() == {"stretches": [[0, 1002], [1003, 1004], [1005, 1006]], "names": []}
+    assert seen.pack() == {"stretches": [[0, 1002], [1003, 1004], [1005, 1006]], "names": []}
     seen.add_all([1004, 1002])
-    assert seen.packed()["stretches"] == [[0, 1006]]
+    assert seen.pack()["stretches"] == [[0, 1006]]
     reference: set[int] = set()
     rng, mine = np.random.default_rng(0), IdSet()
     for _ in range(300):
         ids = rng.integers(-50, 200, rng.integers(1, 6)).tolist()
         expected = [one not in reference and one not in ids[:i] for i, one in enumerate(ids)]
-        assert mine.lacks(ids).tolist() == expected
+        assert mine.are_new(ids).tolist() == expected
         mine.add_all(ids)
         reference.update(ids)
     assert {i for i in range(-60, 210) if i in mine} == reference

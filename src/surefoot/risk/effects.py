@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from surefoot._stats.binomial import limits, limits_of_share
 from surefoot._stats.quantiles import quantile
 from surefoot.core.tally import Tally
 from surefoot.metrics.terms import DOUBT, ROWS, SQUARED_WEIGHT, WEIGHT, WRONG
-
-if TYPE_CHECKING:
-    from surefoot.risk.groups import Dependence
-
+from surefoot.risk.groups import Dependence
 
 #: What a tally has to hold for them.
 TERMS = (ROWS, WEIGHT, SQUARED_WEIGHT, DOUBT, WRONG)

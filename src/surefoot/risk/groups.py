@@ -26,7 +26,7 @@ from surefoot.predictions.labels import as_labels
 from surefoot.risk.evalues import MIXTURE, log_wealth
 from surefoot.risk.law.cells import Cells, Codes, bands_of
 from surefoot.risk.omnibus import DesignEffects, weights_of
-from surefoot.risk.stream.eprocess import Stretch
+from surefoot.risk.stream.eprocess import Segment
 
 
 @dataclass(frozen=True)
@@ -162,5 +162,5 @@ def _log_e(chance: Floats, otherwise: Floats, fired: Any, codes: Codes) -> float
     if (fired & (chance == 0)).any():
         return math.inf
     order = np.argsort(codes, kind="stable")
-    rows = Stretch(chance[order], otherwise[order], fired[order], np.bincount(codes).astype(np.float64))
+    rows = Segment(chance[order], otherwise[order], fired[order], np.bincount(codes).astype(np.float64))
     return float(log_wealth(np.log(rows.gains(MIXTURE)).sum(axis=1)))

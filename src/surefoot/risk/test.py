@@ -33,6 +33,7 @@ from surefoot.risk.law.bernoulli_sum import CAP, SAME, BernoulliSum, Tail
 from surefoot.risk.law.cells import Cells
 from surefoot.risk.law.counts import MOST, Counts, counts_of
 from surefoot.risk.law.null import upper_tail
+from surefoot.risk.lazy_groups import dependence_of_frame
 from surefoot.risk.omnibus import DesignEffects, Direction, Draws, OfSums, Omnibus, omnibus
 from surefoot.risk.result import Alternative, Method, RiskResult
 
@@ -116,8 +117,6 @@ def dependence_within(x: Any, groups: Any, tally: Tally, *, of_slice: bool = Fal
         return dependence_of(x, group_codes(len(x), groups, x.weight))
     if isinstance(x, Tally):
         raise InvalidPredictions("a tally does not hold which rows belong together; groups= needs the rows.")
-    from surefoot.risk.lazy_groups import dependence_of_frame
-
     return dependence_of_frame(x, groups, tally, of_slice=of_slice)
 
 
