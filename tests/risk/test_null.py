@@ -138,7 +138,7 @@ def test_monte_carlo_agrees() -> None:
 
 
 def test_the_grid_agrees_with_full_enumeration() -> None:
-    from surefoot.risk.law.grid import gridded_tail
+    from surefoot.risk.law.grid import tail_on_grid
     from surefoot.risk.law.inversion import _saddlepoint
 
     for seed in range(60):
@@ -151,7 +151,7 @@ def test_the_grid_agrees_with_full_enumeration() -> None:
         if not 3 <= wrong.sum() <= 14 or (weight >= s * (1 - 1e-9)).any():
             continue
         law = rows(doubt, weight)
-        tail = gridded_tail(law, s, *_saddlepoint(law, s))
+        tail = tail_on_grid(law, s, *_saddlepoint(law, s))
         at_least, _ = enumerated(doubt, weight, s)
         assert 0.999 * at_least <= tail.p <= 1.05 * at_least + 1e-12
 
@@ -178,7 +178,7 @@ def test_a_count_of_errors_is_poisson_binomial(n: int) -> None:
 
 def test_many_rows_alike_on_a_grid() -> None:
     """Rows that all but surely fire, and rows that seldom do: against a convolution one row at a time."""
-    from surefoot.risk.law.grid import gridded_tail
+    from surefoot.risk.law.grid import tail_on_grid
     from surefoot.risk.law.inversion import _saddlepoint
 
     weights = np.array([3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47], dtype=float)
@@ -198,7 +198,7 @@ def test_many_rows_alike_on_a_grid() -> None:
                     beyond += q * mass[max(s - w, 0) :].sum()
                     mass[w:] = mass[w:] * (1 - q) + q * mass[:-w]
                     mass[:w] *= 1 - q
-            p = gridded_tail(law, s, *_saddlepoint(law, s)).p
+            p = tail_on_grid(law, s, *_saddlepoint(law, s)).p
             assert 0.999 * beyond <= p <= 1.1 * beyond
 
 

@@ -91,10 +91,9 @@ class Deflation:
 
     def _tail(self, shortfall: float, *, above: bool) -> float:
         """The chance of a CSR of the deflated confidences at least as large as that seen, or at most."""
-        cells = self._cells
+        cells = self._cells.deflated(shortfall)
         # 1 / chance stays finite
-        chance = np.maximum(cells.p + shortfall * cells.q, 1 / MOST)
-        otherwise = (1 - shortfall) * cells.q
+        chance, otherwise = np.maximum(cells.p, 1 / MOST), cells.q
         fired, rows, seen = cells.fired, cells.rows, cells.fired / chance
         if self._sure and shortfall:
             # those that claimed certainty are wrong as often as accuracy falls short of it

@@ -16,7 +16,7 @@ from surefoot.metrics.tallying import DOUBT_BANDS, RELIABILITY_BINS
 from surefoot.metrics.terms import ROWS, WRONG
 from surefoot.predictions.dataframe import collected
 from surefoot.risk.evalues import MIXTURE, log_wealth
-from surefoot.risk.groups import Dependence, freedom_of
+from surefoot.risk.groups import Dependence, effect_of, freedom_of
 from surefoot.risk.law.bernoulli_sum import CAP
 from surefoot.risk.law.cells import FARTHEST, PER_DECADE
 from surefoot.risk.law.counts import counts_of
@@ -56,7 +56,7 @@ def dependence_of_frame(x: FramePredictions, groups: Any, tally: Tally, *, of_sl
     if count < 2 and not of_slice:
         raise InvalidPredictions(f"all rows are of one group of column {groups!r}; leave out groups=, or name another.")
     effects = {
-        side: {name: _effect(one[f"sf_{_place(side, name)}_g"], one[f"sf_{_place(side, name)}_r"]) for name in NAMES}
+        side: {name: effect_of(one[f"sf_{_place(side, name)}_g"], one[f"sf_{_place(side, name)}_r"]) for name in NAMES}
         for side in _SIDES
     }
     gains = {side: np.array([one[f"sf_{side}_{k}"] for k in range(len(MIXTURE))]) for side in _SIDES}
@@ -85,12 +85,8 @@ def _of_bands(nw: Any, frame: Any) -> dict[str, dict[int, float]]:
         sums = sums.with_columns(sf_together=nw.col("sf_residual") ** 2).group_by("sf_band")
         table = collected(sums.agg(nw.col("sf_together").sum(), nw.col("sf_square").sum()))
         columns = (table[column].to_list() for column in ("sf_band", "sf_together", "sf_square"))
-        found[name] = {round(code): _effect(own, alone) for code, own, alone in zip(*columns, strict=True)}
+        found[name] = {round(code): effect_of(own, alone) for code, own, alone in zip(*columns, strict=True)}
     return found
-
-
-def _effect(of_groups: float, of_rows: float) -> float:
-    return max(1.0, of_groups / of_rows) if of_rows else 1.0
 
 
 def _place(side: str, name: str) -> str:

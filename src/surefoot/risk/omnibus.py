@@ -119,7 +119,7 @@ class Omnibus:
 
 
 @dataclass(frozen=True)
-class OfSums:
+class OmnibusOfSums:
     """The same where only sums are known: by Bonferroni."""
 
     directions: tuple[Direction, ...]

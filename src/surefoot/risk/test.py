@@ -34,7 +34,7 @@ from surefoot.risk.law.cells import Cells
 from surefoot.risk.law.counts import MOST, Counts, counts_of
 from surefoot.risk.law.null import upper_tail
 from surefoot.risk.lazy_groups import dependence_of_frame
-from surefoot.risk.omnibus import DesignEffects, Direction, Draws, OfSums, Omnibus, omnibus
+from surefoot.risk.omnibus import DesignEffects, Direction, Draws, Omnibus, OmnibusOfSums, omnibus
 from surefoot.risk.result import Alternative, Method, RiskResult
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def risk_test(
     tally = x if isinstance(x, Tally) else tally_of(x)
     rows = x if isinstance(x, Predictions) else None
     dependence = None if groups is None else dependence_within(x, groups, tally)
-    return _Tested(tally, rows, method, rng, draws, dependence).result(alternative)
+    return _RiskTest(tally, rows, method, rng, draws, dependence).result(alternative)
 
 
 def dependence_within(x: Any, groups: Any, tally: Tally, *, of_slice: bool = False) -> Dependence:
@@ -133,11 +133,11 @@ def both_sides(
     Exact; but of unequal weights a tally does not hold what that takes: then both are by the normal law, and say so.
     """
     method: Method = "exact" if equal_weights(tally) or predictions is not None else "normal"
-    tested = _Tested(tally, predictions, method, dependence=dependence)
+    tested = _RiskTest(tally, predictions, method, dependence=dependence)
     return tested.result("overconfident"), tested.result("underconfident")
 
 
-class _Tested:
+class _RiskTest:
     """Totals under test, with what both sides share."""
 
     def __init__(
@@ -187,7 +187,7 @@ class _Tested:
             z = float(CSR_Z.evaluate(tally).value)
             p = 0.0 if surprised else normal_cdf(-z if alternative == "overconfident" else z)
             plain, companion = Tail(p, p), Tail(math.nan, math.nan)
-            together: Omnibus | OfSums = _of_sums(self.effects, tally, p, alternative)
+            together: Omnibus | OmnibusOfSums = _omnibus_of_sums(self.effects, tally, p, alternative)
         else:
             known = {"csr": plain.p, "capped": companion.p}
             cells = self._cells(alternative)
@@ -249,7 +249,7 @@ class _Tested:
             law, capped = law.toward_mean(own["csr"]), capped.toward_mean(own["capped"])
         if self.method == "monte_carlo":
             assert self.rng is not None
-            return _drawn(law, capped, self.rng, self.draws)
+            return _tails_by_draws(law, capped, self.rng, self.draws)
         tail = upper_tail if self.method == "exact" else _normal_tail
         plain = tail(law.rows, law.seen)
         # where no weight is capped, they are the same
@@ -260,16 +260,10 @@ class _Tested:
         is_mirrored = alternative == "underconfident"
         if not self.is_weighted or self.predictions is None:
             return Cells.of(self._counts(alternative).doubtful(), is_mirrored=is_mirrored)
-        p, every = self.predictions, slice(None)
-        chance, otherwise, fired = p.doubt_of(every), p.confidence_of(every), p.wrong
-        if is_mirrored:
-            chance, otherwise, fired = otherwise, chance, p.correct
-        total, ones = float(p.weight[chance > 0].sum()), np.ones(len(p))
-        whole = Cells(chance, otherwise, p.weight, ones, fired.astype(np.float64), total, True, is_mirrored)
-        return whole.of_chance()
+        return Cells.of_rows(self.predictions, is_mirrored=is_mirrored).random
 
 
-def _of_sums(effects: Effects, tally: Tally, pvalue: float, alternative: Alternative) -> OfSums:
+def _omnibus_of_sums(effects: Effects, tally: Tally, pvalue: float, alternative: Alternative) -> OmnibusOfSums:
     """The omnibus test where weights are unequal and only their sums are known: errors and CSR, by normal laws."""
     sign = 1 if alternative == "overconfident" else -1
     spread = spread_of_errors(tally)
@@ -283,7 +277,7 @@ def _of_sums(effects: Effects, tally: Tally, pvalue: float, alternative: Alterna
             ("csr", (float(CSR.evaluate(tally).value), 1.0), pvalue),
         )
     )
-    return OfSums(found)
+    return OmnibusOfSums(found)
 
 
 @dataclass(frozen=True)
@@ -316,33 +310,28 @@ def _law(tally: Tally, predictions: Predictions | None, counts: Counts, alternat
         held = counts.wrong > 0
         surprise = counts.surprise[held] / counts.wrong[held]
         return _Law(counts.under_calibration(), surprise, counts.wrong[held], counts.n)
-    every = slice(None)
-    doubt, confidence = predictions.doubt_of(every), predictions.confidence_of(every)
-    surprising = predictions.correct if alternative == "underconfident" else ~predictions.correct
-    if alternative == "underconfident":
-        doubt, confidence = confidence, doubt
-    kept = (predictions.weight > 0) & (doubt > 0)
-    weight = predictions.weight[kept] / np.maximum(doubt[kept], 1 / MOST)
-    seen = weight[surprising[kept]]
-    columns, count = np.stack([doubt[kept], confidence[kept], weight]), np.ones(len(weight))
+    cells = Cells.of_rows(predictions, is_mirrored=alternative == "underconfident")
+    kept = (cells.weight > 0) & (cells.p > 0)
+    weight = cells.weight[kept] / np.maximum(cells.p[kept], 1 / MOST)
+    seen = weight[cells.fired[kept] > 0]
+    columns, count = np.stack([cells.p[kept], cells.q[kept], weight]), np.ones(len(weight))
     if len(weight) <= _GROUPED:
         # rows alike are one group, as they are in a table by doubt
         columns, alike = np.unique(columns, axis=1, return_counts=True)
         count = alike.astype(np.float64)
     rows = BernoulliSum(columns[0], columns[1], columns[2], count)
-    return _Law(rows, seen, np.ones(len(seen)), float(predictions.weight[kept].sum()))
+    return _Law(rows, seen, np.ones(len(seen)), float(cells.weight[kept].sum()))
 
 
 def _normal_tail(rows: BernoulliSum, s: float) -> Tail:
-    deviations = np.sqrt(rows.count * rows.p * rows.q) * rows.weight
-    mean, spread = rows.mean, float(np.linalg.norm(deviations))
+    mean, spread = rows.mean, rows.deviation
     if not spread:
         return Tail(float(s <= mean), float(s <= mean) / 2)
     p = normal_cdf((mean - s) / spread)
     return Tail(p, p)
 
 
-def _drawn(law: _Law, capped: _Law, rng: np.random.Generator, draws: int) -> tuple[Tail, Tail]:
+def _tails_by_draws(law: _Law, capped: _Law, rng: np.random.Generator, draws: int) -> tuple[Tail, Tail]:
     """Both tails from the same draws, counted with the data as one of them, which makes them valid for any number."""
     rows = law.rows
     size = max(1, _TOGETHER // max(1, len(rows.p)))

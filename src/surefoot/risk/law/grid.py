@@ -19,7 +19,7 @@ _FAR, _NEGLIGIBLE = 20.0, 1e-40
 _MARGIN = 3.0
 
 
-def gridded_tail(rows: BernoulliSum, s: float, tilt: float, spread: float) -> Tail:
+def tail_on_grid(rows: BernoulliSum, s: float, tilt: float, spread: float) -> Tail:
     """The tail with weights rounded to a grid that ends at s.
 
     What rounding leaves out is a sum of many small terms of either sign. Its mean and standard deviation where S is
@@ -29,8 +29,7 @@ def gridded_tail(rows: BernoulliSum, s: float, tilt: float, spread: float) -> Ta
     cell = s / cells
     steps = np.round(rows.weight / cell)
     left = rows.weight - steps * cell
-    odds = np.log(rows.p) - np.log(rows.q)
-    fires = expit(odds + tilt * rows.weight)
+    fires = expit(rows.log_odds + tilt * rows.weight)
     mean = float((rows.count * fires * left).sum())
     deviation = math.sqrt(float((rows.count * fires * (1 - fires) * left**2).sum()))
     lowered = min(_MARGIN * deviation, spread)
