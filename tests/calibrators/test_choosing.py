@@ -8,7 +8,7 @@ from scipy.special import expit
 
 import surefoot as sf
 from surefoot.assessment.calibrate import calibrate
-from surefoot.calibrators import Isotonic, Platt, SafeBins, SafePlatt
+from surefoot.calibrators import METHODS, Isotonic, Platt, SafeBins, SafePlatt, load
 from surefoot.calibrators.registry import NAMED, new_calibrator
 from surefoot.plots import CalibratorsDisplay
 
@@ -36,6 +36,36 @@ def test_the_recommended_one_is_safe_and_useful() -> None:
     kept = np.random.default_rng(0).permutation(3000)[1500:]
     alone = type(found.calibrator)(**found.calibrator.get_params()).fit(p[kept], y[kept])
     assert found.calibrator.predict_proba(p).tolist() == alone.predict_proba(p).tolist()
+
+
+def test_log_loss_is_that_of_the_metric() -> None:
+    y, p = overconfident(800, seed=5)
+    found = sf.calibrate(y, p)
+    raw = found.trials["raw"]
+    for trial in found.trials.values():
+        assert trial.log_loss == sf.log_loss(trial.predictions)
+        if np.isfinite(trial.log_loss):
+            assert trial.saved.value == pytest.approx(raw.log_loss - trial.log_loss, abs=1e-12)
+    held = np.random.default_rng(0).permutation(800)[:400]
+    halves = [held[::2], held[1::2]]
+    tried = [
+        new_calibrator("safe_bins").fit(p[fit], y[fit]).predictions(y[test], p[test])
+        for fit, test in (halves, halves[::-1])
+    ]
+    assert found.choice["safe_bins"] == pytest.approx(np.mean([sf.log_loss(part) for part in tried]), rel=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::surefoot.errors.CertaintyWarning")
+@pytest.mark.parametrize("name", NAMED)
+def test_every_name_makes_a_calibrator_of_its_own_that_files_know(name: str, tmp_path) -> None:
+    y, p = overconfident(300)
+    one, other = new_calibrator(name), new_calibrator(name, from_logits=True)
+    assert one is not other
+    assert (one.from_logits, other.from_logits) == (False, True)
+    assert not hasattr(NAMED[name], "classes_")
+    assert METHODS[type(one).__name__] is type(one)
+    one.fit(p, y).save(tmp_path / "one.json")
+    assert repr(load(tmp_path / "one.json")) == repr(one) == repr(NAMED[name])
 
 
 def test_the_choice_does_not_look_at_the_rows_that_are_fitted() -> None:

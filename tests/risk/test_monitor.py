@@ -446,3 +446,30 @@ def test_a_batch_larger_than_the_window_is_awaited() -> None:
     assert (m.pending, m.unlabelled) == (150, 0)
     m.update(np.ones(150, dtype=bool), ids=np.arange(150))
     assert (m.rows, m.unlabelled) == (150, 0)
+
+
+def test_a_label_cannot_change_the_confidence_that_was_issued() -> None:
+    m = Monitor()
+    m.expect(["a"], [0.999])
+    with pytest.raises(InvalidPredictions, match=r"was issued with confidence 0\.999"):
+        m.update([False], [0.5], ids=["a"])
+    assert (m.rows, m.pending) == (0, 1)
+    m.update([False], [0.999], ids=["a"])
+    assert (m.rows, m.pending) == (1, 0)
+
+
+def test_nothing_is_a_batch_too_and_ids_may_be_generated() -> None:
+    m = Monitor()
+    m.update([], [])
+    m.update([], ids=[])
+    m.expect([], [])
+    m.update([True, True], [0.5, 0.6], ids=(i for i in (7, 8)))
+    assert m.rows == 2
+
+
+def test_a_stream_that_goes_off_all_the_time() -> None:
+    rng = np.random.default_rng(1)
+    confidence = rng.random(60_000)
+    m = Monitor(mean_time_between_false_alarms=20)
+    m.update(confidence < 0.5, confidence, ids=rng.permutation(60_000) * 2)
+    assert len(m.drift_rows) > 1000  # each restarts a few rows, not all that follow: it used to take minutes

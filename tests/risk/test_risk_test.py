@@ -317,3 +317,21 @@ def test_importing_surefoot_does_not_load_scipy() -> None:
 
     code = "import sys, surefoot; sys.exit('scipy' in sys.modules or 'surefoot.risk' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_certain_mistake_is_seen_in_a_lazy_frame_beside_tiny_doubts() -> None:
+    rng = np.random.default_rng(0)
+    doubt = rng.random(20_000)
+    correct = rng.random(20_000) > doubt
+    doubt[:6000], correct[:6000] = 0, True
+    correct[0], doubt[-1], correct[-1] = False, 1e-300, True
+    frame = pl.DataFrame({"correct": correct, "doubt": doubt}).lazy()
+    r = sf.risk_test(sf.Predictions.from_frame(frame, correct="correct", doubt="doubt"))
+    assert (r.pvalue, r.e_value, r.certain_wrong) == (0.0, np.inf, 1)
+
+
+def test_many_slices_can_be_assessed() -> None:
+    p = predictions("uniform", "perfect", 3000, rng=np.random.default_rng(2))
+    a = sf.assess(p, by=np.arange(3000) % 150)
+    assert len(a.slices) == 150
+    assert sum(part.verdict in ("overconfident", "underconfident", "mixed") for part in a.slices) <= 1
