@@ -38,15 +38,8 @@ def cell(
     """A mean over repetitions, or a rate."""
     ours = float(drawn.mean())
     if quantity in RATES:
-        return Cell(
-            table,
-            row,
-            quantity,
-            printed,
-            ours,
-            math.sqrt(ours * (1 - ours) / repetitions),
-            _rate_agrees(printed, drawn, repetitions),
-        )
+        error = math.sqrt(ours * (1 - ours) / repetitions)
+        return Cell(table, row, quantity, printed, ours, error, _rate_agrees(printed, drawn, repetitions))
     error = float(drawn.std(ddof=1)) * math.sqrt(1 / repetitions + 1 / len(drawn)) if len(drawn) > 1 else math.nan
     agrees = abs(printed - ours) <= _ERRORS * error + _HALF_DIGIT * max(1.0, abs(printed) * 1e-3)
     agrees = agrees or (quantity == "p_risk" and _seldom_agrees(printed, drawn, repetitions))

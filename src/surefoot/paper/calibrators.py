@@ -12,6 +12,7 @@ import numpy as np
 from surefoot.calibrators.calibrator import Calibrator
 from surefoot.calibrators.registry import NAMED
 from surefoot.metrics import ALL
+from surefoot.paper.tables import markdown_table
 from surefoot.predictions import Predictions
 from surefoot.risk.test import risk_test
 
@@ -44,7 +45,7 @@ def judge(fit: Any, classes: Any, test: Any, truth: Any) -> Judgements:
 def table(found: Mapping[tuple[str, int], Judgements]) -> str:
     """Means over sets and splits, and on how many sets a calibrator is risky, as a Markdown table."""
     heads = "log loss", "Brier", "cwA", "median CSR", "risky splits", "risky sets", "log loss less Platt's"
-    lines = ["| method | proof | " + " | ".join(heads) + " |", "|---|---|" + "---:|" * len(heads)]
+    rows = []
     platt = _mean(found, "platt", "log_loss")
     names = list(dict.fromkeys(name for name, _ in found))
     for method, made in METHODS.items():
@@ -60,8 +61,8 @@ def table(found: Mapping[tuple[str, int], Judgements]) -> str:
             f"{sum(first.values())} of {len(first)}",
             f"{_mean(found, method, 'log_loss') - platt:+.4f}",
         )
-        lines.append(f"| {method} | {'yes' if made is not None and made.is_safe else ''} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        rows.append([method, "yes" if made is not None and made.is_safe else "", *cells])
+    return markdown_table(["method", "proof", *heads], rows, words=2)
 
 
 def _mean(found: Mapping[tuple[str, int], Judgements], method: str, quantity: str) -> float:

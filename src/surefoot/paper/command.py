@@ -54,8 +54,7 @@ def real(
     out: Out = "paper",
     data: Data = None,
     datasets: Annotated[
-        str | None,
-        typer.Option("--datasets", metavar="A,B,...", help="Some of the fifteen; by default all."),
+        str | None, typer.Option("--datasets", metavar="A,B,...", help="Some of the fifteen; by default all.")
     ] = None,
     trials: Annotated[int, typer.Option("--trials", help="Of each search.")] = 60,
     folds: Annotated[int, typer.Option("--folds", help="Of each trial.")] = 5,
@@ -82,15 +81,8 @@ def real(
         folder = _make_folder(out)
         screen = _Screen()
         try:
-            found = run(
-                folder,
-                folder_of(data),
-                budget,
-                names=names,
-                use_stored=tuned,
-                is_weighted=not unweighted,
-                report=screen.words,
-            )
+            options: dict[str, Any] = {"names": names, "use_stored": tuned, "is_weighted": not unweighted}
+            found = run(folder, folder_of(data), budget, **options, report=screen.words)
         except KeyboardInterrupt:
             screen.close()
             print("  stopped; the same command goes on after the last whole trial", file=sys.stderr)
@@ -106,7 +98,7 @@ def figures(out: Out = "paper", data: Data = None) -> None:
     """ROC and cwROC of Adult and CIFAR-10 (raw, isotonic, Platt), and of class 0 of the others by Platt."""
     with clear_errors():
         folder = _make_folder(out)
-        for path in _figures(folder, data):
+        for path in _make_figures(folder, data):
             print(f"  Wrote {path}")
 
 
@@ -137,23 +129,12 @@ def everything(
         found = {}
         for kind, weighted in (("weighted", True), ("plain", False)):
             known = [name for name in names if weighted or stored_setting(name, is_weighted=False) is not None]
-            found[kind] = (
-                run(
-                    folder,
-                    folder_of(data),
-                    budget,
-                    names=known,
-                    use_stored=True,
-                    is_weighted=weighted,
-                    report=screen.words,
-                )
-                if known
-                else {}
-            )
+            options: dict[str, Any] = {"names": known, "use_stored": True, "is_weighted": weighted}
+            found[kind] = run(folder, folder_of(data), budget, **options, report=screen.words)
             if found[kind]:
                 write_tables(folder, found[kind], kind)
         screen.close()
-        for path in _figures(folder, data):
+        for path in _make_figures(folder, data):
             print(f"  Wrote {path}")
         write_whole(folder / "paper.md", document(cells, found["weighted"], found["plain"], versions()))
         print(f"  Wrote {folder / 'paper.md'}")
@@ -175,9 +156,9 @@ def _available_sets(data: str | None) -> tuple[list[str], list[str]]:
     return kept, [name for name in SETS if name not in kept]
 
 
-def _figures(folder: Path, data: str | None) -> list[Path]:
+def _make_figures(folder: Path, data: str | None) -> list[Path]:
     from surefoot.paper.datasets import folder_of, load
-    from surefoot.paper.figures import draw, predictions
+    from surefoot.paper.figures import draw_figures, predictions
     from surefoot.paper.real import setting_of
 
     screen = _Screen()
@@ -186,7 +167,7 @@ def _figures(folder: Path, data: str | None) -> list[Path]:
         screen.words(f"{name}: model for its figure")
         models[name] = predictions(name, load(name, folder_of(data)), setting_of(name))
     screen.close()
-    return draw(folder, models) if models else []
+    return draw_figures(folder, models) if models else []
 
 
 def _make_folder(out: str) -> Path:

@@ -14,7 +14,7 @@ from surefoot.paper.calibrators import table
 from surefoot.paper.datasets import SETS
 from surefoot.paper.real import BESIDE, REGIMES
 from surefoot.paper.real_tables import Found, claims, compare_cells
-from surefoot.paper.tables import printed_table
+from surefoot.paper.tables import markdown_table, printed_table
 
 _WHY = """\
 - *Tight Lo, cwAUC*: all confidences lie below one half, so both classes have the same score in every row, and with
@@ -53,16 +53,14 @@ def _synthetic(cells: list[Cell]) -> list[str]:
     by_table: dict[str, list[Cell]] = defaultdict(list)
     for one in cells:
         by_table[one.table].append(one)
-    lines = ["| table | cells | agree | infinite variance |", "|---|---:|---:|---:|"]
-    for name, own in by_table.items():
-        good, able, infinite = count_agreement(own)
-        lines.append(f"| `{name}` | {able} | {good} | {infinite} |")
+    counts = {name: count_agreement(own) for name, own in by_table.items()}
+    rows = ([f"`{name}`", str(able), str(good), str(infinite)] for name, (good, able, infinite) in counts.items())
     out = [
         "## Synthetic",
         f"**{agree:,} of {comparable:,} cells agree ({agree / comparable:.1%})**: means within four standard errors of "
         "a mean of 100 repetitions, rates by a binomial test at 0.0001. Ours are 2,000 repetitions (200 at n = "
         "100,000, 20 at a million).",
-        "\n".join(lines),
+        markdown_table(("table", "cells", "agree", "infinite variance"), rows),
         _WHY.strip(),
     ]
     outside = [one for one in cells if not one.why and not one.agrees]
@@ -75,9 +73,8 @@ def _synthetic(cells: list[Cell]) -> list[str]:
 
 
 def _cells(cells: list[Cell]) -> str:
-    lines = ["| table | row | quantity | printed | ours |", "|---|---|---|---:|---:|"]
-    lines += [f"| `{c.table}` | {' '.join(c.row)} | {c.quantity} | {c.printed:g} | {_format(c.ours)} |" for c in cells]
-    return "\n".join(lines)
+    rows = ([f"`{c.table}`", " ".join(c.row), c.quantity, f"{c.printed:g}", _format(c.ours)] for c in cells)
+    return markdown_table(("table", "row", "quantity", "printed", "ours"), rows, words=3)
 
 
 def _wide(cells: list[Cell]) -> str:
@@ -86,10 +83,8 @@ def _wide(cells: list[Cell]) -> str:
     for one in cells:
         rows[one.row][one.quantity] = one
     columns = list(dict.fromkeys(one.quantity for one in cells))
-    lines = ["| | " + " | ".join(columns) + " |", "|---|" + "---:|" * len(columns)]
-    for row, own in rows.items():
-        lines.append(f"| {' '.join(row)} | " + " | ".join(_format_pair(own.get(name)) for name in columns) + " |")
-    return "\n".join(lines)
+    table = ([" ".join(row), *(_format_pair(own.get(name)) for name in columns)] for row, own in rows.items())
+    return markdown_table(["", *columns], table)
 
 
 def _format_pair(one: Cell | None) -> str:
@@ -157,10 +152,17 @@ def _splits(found: Found) -> str:
 def _beside(found: Found) -> str:
     """Our exact p-value, evidence and deflation beside the printed P_risk; verdicts that they overturn are bold."""
     published = printed_table("real", 2)
-    lines = [
-        "| set | regime | printed P_risk | our P_risk | exact p | log10 of e | deflation | a certain row wrong |",
-        "|---|---|---:|---:|---:|---:|---:|---:|",
-    ]
+    heads = (
+        "set",
+        "regime",
+        "printed P_risk",
+        "our P_risk",
+        "exact p",
+        "log10 of e",
+        "deflation",
+        "a certain row wrong",
+    )
+    lines = []
     for name in dict.fromkeys(name for name, _ in found):
         for regime in REGIMES:
             rows = [own[regime] for (which, _), own in found.items() if which == name]
@@ -172,21 +174,13 @@ def _beside(found: Found) -> str:
             p, e = middle["pvalue_combined"], middle["log_e"] / math.log(10)
             overturned = (stated < 0.9 and p < 0.01) or (stated > 0.95 and p > 0.05)
             wrong = sum(row["certain_wrong"] > 0 for row in rows)
-            evidence = "infinite" if e > 1e6 else f"{e:.1f}"
-            cells = [
-                name,
-                regime,
-                _format(stated),
-                _format(middle["p_risk"]),
-                "0" if p == 0 else f"{p:.1e}",
-                evidence,
-                f"{middle['deflation']:.1%}",
-                f"{wrong} of {len(rows)}",
-            ]
-            lines.append(
-                "| " + " | ".join(f"**{one}**" if overturned and i == 4 else one for i, one in enumerate(cells)) + " |"
-            )
-    return "\n".join(lines) + "\n\nBold: the exact test overturns the verdict that the printed P_risk suggests."
+            evidence, exact = "infinite" if e > 1e6 else f"{e:.1f}", "0" if p == 0 else f"{p:.1e}"
+            risk = [_format(stated), _format(middle["p_risk"]), f"**{exact}**" if overturned else exact, evidence]
+            lines.append([name, regime, *risk, f"{middle['deflation']:.1%}", f"{wrong} of {len(rows)}"])
+    return (
+        markdown_table(heads, lines, words=2)
+        + "\n\nBold: the exact test overturns the verdict that the printed P_risk suggests."
+    )
 
 
 def _claims(ours: Mapping[str, Mapping[str, float]], control: Mapping[str, Mapping[str, float]] | None) -> str:
@@ -233,12 +227,11 @@ def _claims(ours: Mapping[str, Mapping[str, float]], control: Mapping[str, Mappi
             f"means {means['cwauc']}; the paper's own table has raw first",
         ),
     ]
-    lines = ["| claim | | our counts |", "|---|---|---|", *(f"| {a} | {b} | {c} |" for a, b, c in rows)]
     heads = ("regime", "splits", "CSR beyond one sigma", "exact p below 0.01", "a certain row was wrong")
-    lines += ["", f"| {' | '.join(heads)} |", "|---|---:|---:|---:|---:|"]
     columns = ("splits", "over_1_sigma", "exact_below_1_percent", "certain_wrong")
-    lines += [f"| {name} | {' | '.join(f'{own[c]:.0f}' for c in columns)} |" for name, own in ours.items()]
-    return "\n".join(lines) + "\n\n" + _OVERTURNED
+    counts = ([name, *(f"{own[column]:.0f}" for column in columns)] for name, own in ours.items())
+    tables = [markdown_table(("claim", "", "our counts"), rows, words=3), markdown_table(heads, counts)]
+    return "\n\n".join([*tables, _OVERTURNED])
 
 
 def _judgement(holds: bool) -> str:
@@ -250,12 +243,12 @@ def _set(cells: list[list[Any]], name: str) -> str:
     own = [cell for cell in of_set if cell[0] != "cwauc_real"]
     own += [cell for cell in of_set if cell[0] == "cwauc_real" and cell[3] in ("auc", "cwauc", "auc_gain")]
     quantities = list(dict.fromkeys(cell[3] for cell in own))
-    lines = ["| | " + " | ".join(quantities) + " |", "|---|" + "---:|" * len(quantities)]
-    for regime in ("raw", "isotonic", "platt"):
+    rows = []
+    for regime in REGIMES:
         by_quantity = {cell[3]: cell for cell in own if cell[1] == regime}
         if by_quantity:
-            lines.append(f"| {regime} | " + " | ".join(_format_range(by_quantity.get(q)) for q in quantities) + " |")
-    return "\n".join(lines)
+            rows.append([regime, *(_format_range(by_quantity.get(q)) for q in quantities)])
+    return markdown_table(["", *quantities], rows)
 
 
 def _format_range(cell: list[Any] | None) -> str:

@@ -29,7 +29,9 @@ def predictions(name: str, data: Samples, tuned: Setting, seed: int = 42) -> dic
     }
 
 
-def draw(folder: Path, models: dict[str, dict[str, Predictions]], report: Report = lambda words: None) -> list[Path]:
+def draw_figures(
+    folder: Path, models: dict[str, dict[str, Predictions]], report: Report = lambda words: None
+) -> list[Path]:
     """Write the figures: one of three panels for each of Adult and CIFAR-10, and one of all others."""
     try:
         from matplotlib.figure import Figure

@@ -48,6 +48,11 @@ class Budget:
         """The splits of a set: of the large ones, which take a quarter of an hour each, the first two."""
         return self.seeds[:2] if name in SMALLER or name in FIXED else self.seeds
 
+    def search_of(self, name: str) -> tuple[int, int, int | None]:
+        """Trials and folds of a set, and the rows of its training part that are searched on, if not all."""
+        trials, folds, most_rows = SMALLER.get(name, (self.trials, self.folds, None))
+        return min(trials, self.trials), min(folds, self.folds), most_rows
+
     @classmethod
     def fast(cls) -> Budget:
         """Enough to see the machinery run."""
@@ -92,9 +97,7 @@ def _read_kept(path: Path, name: str, budget: Budget, use_stored: bool) -> dict[
         how = (kept["tuned"]["trials"], kept["tuned"]["folds"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    trials, folds, _ = SMALLER.get(name, (budget.trials, budget.folds, None))
-    asked = (min(trials, budget.trials), min(folds, budget.folds))
-    return kept if use_stored or name in FIXED or how == asked else None
+    return kept if use_stored or name in FIXED or how == budget.search_of(name)[:2] else None
 
 
 def _tune(
@@ -107,8 +110,7 @@ def _tune(
         if found is not None:
             return found
         report(f"{name}: no parameters come along, so they are searched for")
-    trials, folds, most_rows = SMALLER.get(name, (budget.trials, budget.folds, None))
-    trials, folds = min(trials, budget.trials), min(folds, budget.folds)
+    trials, folds, most_rows = budget.search_of(name)
     search = Search(name, data, folder, folds=folds, is_weighted=is_weighted, most_rows=most_rows)
     return search.run(trials, lambda done: report(f"{name}: trial {done} of {trials}"))
 

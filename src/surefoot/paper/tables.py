@@ -37,6 +37,12 @@ def write_table(path: Path, head: Sequence[str], rows: Iterable[Iterable[Any]]) 
     write_whole(path, text.getvalue())
 
 
+def markdown_table(heads: Sequence[str], rows: Iterable[Iterable[str]], words: int = 1) -> str:
+    """A table in Markdown; columns hold numbers but for the first, which hold words."""
+    lines = [heads, ["---"] * words + ["---:"] * (len(heads) - words), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
 def _format(value: Any) -> Any:
     if isinstance(value, float):
         return "" if math.isnan(value) else f"{value:.6g}"

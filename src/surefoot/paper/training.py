@@ -156,12 +156,7 @@ class Search:
         losses, rounds = [], []
         for number, (own, held) in enumerate(self.pairs):
             model = self.xgb.train(
-                parameters,
-                own,
-                ROUNDS,
-                evals=[(held, "held")],
-                early_stopping_rounds=PATIENCE,
-                verbose_eval=False,
+                parameters, own, ROUNDS, evals=[(held, "held")], early_stopping_rounds=PATIENCE, verbose_eval=False
             )
             losses.append(float(model.best_score))
             rounds.append(int(model.best_iteration) + 1)

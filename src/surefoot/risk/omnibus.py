@@ -131,11 +131,7 @@ class OmnibusOfSums:
 
 
 def omnibus(
-    cells: Cells,
-    log_e: float,
-    known: Mapping[str, float],
-    draws: Draws,
-    effects: DesignEffects | None = None,
+    cells: Cells, log_e: float, known: Mapping[str, float], draws: Draws, effects: DesignEffects | None = None
 ) -> Omnibus:
     """Test one side in all directions; ``known`` are the p-values of directions that have been computed already."""
     side = TestedSide(cells, log_e, effects)

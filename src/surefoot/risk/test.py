@@ -14,16 +14,7 @@ from surefoot.core.tally import Floats, Tally
 from surefoot.engines.anywhere import is_on_device, on_host, stays, tally_terms
 from surefoot.errors import InvalidPredictions, MetricUnavailable
 from surefoot.metrics.size_ratio import CSR, CSR_SIGMA, CSR_Z, P_RISK, normal_cdf
-from surefoot.metrics.terms import (
-    BY_DOUBT,
-    CERTAIN,
-    CERTAIN_WRONG,
-    DOUBT,
-    ERRORS,
-    ROWS,
-    WEIGHT,
-    WRONG,
-)
+from surefoot.metrics.terms import BY_DOUBT, CERTAIN, CERTAIN_WRONG, DOUBT, ERRORS, ROWS, WEIGHT, WRONG
 from surefoot.predictions import Predictions, as_predictions
 from surefoot.risk.deflation import Deflation, csr_lower
 from surefoot.risk.effects import Effects, effects_of, equal_weights, spread_of_errors
