@@ -299,7 +299,7 @@ def test_bad_input_changes_nothing() -> None:
         (lambda: m.update([True, True], ids=["x"]), "lengths differ"),
         (lambda: m.update([True, True], [0.5, float("nan")], ids=[3, 4]), r"confidence\[1\]"),
         (lambda: m.update([0.5], [0.5]), "correct"),
-        (lambda: m.update([True], ids=["x"], groups=["a"]), "groups are told when predictions are issued"),
+        (lambda: m.update([True], ids=["x"], groups=["a"]), "groups are named when predictions are issued"),
         (lambda: m.update([True, True], [0.5, 0.5], groups=["a"]), "groups has 1 rows"),
         (lambda: m.expect(["x"], [0.6]), "expected with confidence 0.7 already"),
         (lambda: m.expect([1.5], [0.6]), "whole numbers or strings"),

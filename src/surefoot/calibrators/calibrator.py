@@ -151,7 +151,7 @@ class Calibrator(ABC):
         constructor = Predictions.from_logits if self.from_logits else Predictions.from_probabilities
         return constructor(y, probabilities, labels=labels, sample_weight=sample_weight)
 
-    def _unlabelled(self, probabilities: Any) -> Predictions:
+    def _without_truth(self, probabilities: Any) -> Predictions:
         labels = self._labels()
         rows = len(probabilities) if hasattr(probabilities, "__len__") else 0
         # the truth is not looked at
@@ -250,7 +250,7 @@ class EventCalibrator(Calibrator):
         Of the top label the raw model's decision stays: keep it where these are assessed (``y_pred=``), or use
         :meth:`predictions`.
         """
-        rows = self._unlabelled(probabilities)
+        rows = self._without_truth(probabilities)
         if self.is_of_top_label:
             return self._top_label(rows)
         assert rows.labels is not None

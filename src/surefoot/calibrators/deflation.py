@@ -143,8 +143,8 @@ def certain_shortfall(wrong: Floats, count: Floats, rows: int, alpha: float) -> 
     for lost in np.geomspace(0.999, 1e-9, 600).tolist():
         most = 1 / lost
         bets = _BETS * (0.999 / (most - 1))
-        seen = 1 / (wrong + lost * (1 - wrong))
-        wealth = right * np.log1p(bets) + np.log1p(bets[:, None] * (1 - seen)) @ count
+        surprises = 1 / (wrong + lost * (1 - wrong))
+        wealth = right * np.log1p(bets) + np.log1p(bets[:, None] * (1 - surprises)) @ count
         if log_mean(wealth) < math.log(1 / alpha):
             break
         kept = lost

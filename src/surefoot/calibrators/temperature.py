@@ -68,7 +68,7 @@ class Temperature(Calibrator):
         return 1
 
     def predict_proba(self, probabilities: Any) -> Floats:
-        rows = self._unlabelled(probabilities)
+        rows = self._without_truth(probabilities)
         (sharpness,) = self.maps_
         return _shares(log_probabilities(rows) * sharpness.inverse)
 

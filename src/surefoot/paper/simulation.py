@@ -136,12 +136,12 @@ def rankings(size: int, repetitions: int, seed: int) -> dict[tuple[str, str], di
     The class that is not predicted gets the lesser of c and 1 - c: the predicted one always has the larger score, as
     the printed numbers show.
     """
-    jobs = [_Ranked(profile, size, repetitions, seed) for profile in PROFILES]
+    jobs = [_RankingJob(profile, size, repetitions, seed) for profile in PROFILES]
     return {key: value for part in in_parallel(jobs) for key, value in part.items()}
 
 
 @dataclass(frozen=True)
-class _Ranked:
+class _RankingJob:
     profile: str
     size: int
     repetitions: int

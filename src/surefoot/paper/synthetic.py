@@ -38,7 +38,7 @@ def run(folder: Path, plan: Plan, report: Report = lambda size, done, profile: N
     if all(size in results for size in BY_SIZE):
         cells += _perfect(folder, results)
     ranked = rankings(RANKED, plan.ranked, plan.seed)
-    cells += _ranked(folder, ranked)
+    cells += _ranking_cells(folder, ranked)
     _write_differences(folder / "differences.csv", cells)
     return cells
 
@@ -131,7 +131,7 @@ def _extreme_cells(results: Results) -> list[Cell]:
     ]
 
 
-def _ranked(folder: Path, ranked: dict[tuple[str, str], dict[str, Floats]]) -> list[Cell]:
+def _ranking_cells(folder: Path, ranked: dict[tuple[str, str], dict[str, Floats]]) -> list[Cell]:
     perfect = {(profile,): _means(ranked[profile, "perfect"]) for profile in PROFILES}
     _write(folder / "cwauc_synthetic.csv", ("distribution",), perfect)
     cells = [

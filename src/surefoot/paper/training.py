@@ -152,7 +152,7 @@ class Search:
         )
 
     def _loss(self, trial: Any) -> float:
-        parameters = {**_fixed(self.classes), **suggest(trial)}
+        parameters = {**_fixed_parameters(self.classes), **suggest(trial)}
         losses, rounds = [], []
         for number, (own, held) in enumerate(self.pairs):
             model = self.xgb.train(
@@ -175,7 +175,7 @@ def class_weights(classes: npt.NDArray[np.int64]) -> Floats:
     return weights
 
 
-def _fixed(classes: int) -> dict[str, Any]:
+def _fixed_parameters(classes: int) -> dict[str, Any]:
     common = {"tree_method": "hist", "nthread": 1, "seed": 42, "verbosity": 0}
     if classes == 2:
         return {**common, "objective": "binary:logistic", "eval_metric": "logloss"}
@@ -187,7 +187,7 @@ def probabilities(data: Samples, parts: Parts, tuned: Setting, threads: int = 1)
     xgb, _ = packages()
     X, y = data.features[parts.train], data.classes[parts.train]
     own = xgb.QuantileDMatrix(X, y, weight=class_weights(y) if tuned.is_weighted else None, nthread=threads)
-    fixed = {**_fixed(len(data.labels)), "nthread": threads}
+    fixed = {**_fixed_parameters(len(data.labels)), "nthread": threads}
     model = xgb.train({**fixed, **tuned.parameters}, own, tuned.rounds)
     found = []
     for rows in (parts.calibration, parts.test):

@@ -111,18 +111,18 @@ def _values(p: Predictions, with_ranking: bool) -> dict[str, Estimate]:
         (losses,) = row_values(p, SURPRISAL)
         # what a row that is right would lose if it were wrong
         swing = np.log(np.maximum(confidence, 1e-300)) - np.log(np.maximum(doubt, 1e-300))
-        found["log_loss"] = replace(_of_errors(p, loss, losses, swing, telling), is_bounded=False)
+        found["log_loss"] = replace(_mean_over_rows(p, loss, losses, swing, telling), is_bounded=False)
     else:
         certain = "a row with confidence 1 was wrong, so the log loss is infinite"
         found["log_loss"] = Estimate(loss, doubt, len(p), telling, few=certain)
     (squares,) = row_values(p, SQUARED_GAP)
-    found["brier"] = _of_errors(p, value_of(BRIER, p), squares, confidence**2 - doubt**2, telling)
+    found["brier"] = _mean_over_rows(p, value_of(BRIER, p), squares, confidence**2 - doubt**2, telling)
     found["overstatement"] = _overstatement(p)
     found["log_oe"] = _log_ratio(p, telling)
     return {**found, **{name: held[name] for name in ("auc", "cw_auc") if name in held}}
 
 
-def _of_errors(p: Predictions, value: float, sums: Floats, swing: Floats, telling: float) -> Estimate:
+def _mean_over_rows(p: Predictions, value: float, sums: Floats, swing: Floats, telling: float) -> Estimate:
     """A mean over rows, from what each adds to the sum; a row that is wrong adds more by ``swing`` times its weight."""
     scale = float(p.weight.mean())
     weight, sums = p.weight / scale, sums / scale
@@ -145,7 +145,7 @@ def _overstatement(p: Predictions) -> Estimate:
     wrong, doubt = row_values(p, WRONG, DOUBT)
     errors = float(p.wrong.sum())
     telling, value = min(errors, len(p) - errors), effects_of(tally_arrays(p, EFFECT_TERMS)).overstatement
-    return replace(_of_errors(p, value, wrong - doubt, np.ones(len(p)), telling), is_share=True)
+    return replace(_mean_over_rows(p, value, wrong - doubt, np.ones(len(p)), telling), is_share=True)
 
 
 def _log_ratio(p: Predictions, telling: float) -> Estimate:

@@ -89,11 +89,11 @@ def dependence_of(p: Predictions, codes: Codes) -> Dependence:
         log_e[side] = _log_e(cells, codes) if p.has_equal_weights else math.nan
     share = 1 - value_of(ACCURACY, p)
     variance, freedom = variance_of_mean(p.weight * (p.wrong - share) / float(p.weight.mean()), codes, p.weight)
-    bands = _of_bands(Cells.of_rows(p, is_mirrored=False), codes) if p.has_equal_weights else {}
+    bands = _effects_of_bands(Cells.of_rows(p, is_mirrored=False), codes) if p.has_equal_weights else {}
     return Dependence(int(codes.max()) + 1, effects, bands, log_e, variance, freedom)
 
 
-def _of_bands(cells: Cells, codes: Codes) -> dict[str, dict[int, float]]:
+def _effects_of_bands(cells: Cells, codes: Codes) -> dict[str, dict[int, float]]:
     """The design effect of the number of errors in each band of each figure."""
     residual, found = cells.fired - cells.p, {}
     for name, bands in cells.bands.items():

@@ -2,7 +2,7 @@ r"""Intervals for what the confidences are worth, and for the differences betwee
 
 Each estimate is a mean of influence values f, one for each row, so its standard error is
 :math:`\sqrt{\sum_i f_i^2} / N`; rows that belong together (a patient, a user, a prompt) are added up first. How well
-such a variance is known is told by the spread of its squares, and quantiles are those of t with so many degrees of
+such a variance is known depends on the spread of its squares, and quantiles are those of t with so many degrees of
 freedom. Where few rows say anything, that is not enough:
 
 - shares of correct rows get the limits of Korn and Graubard, those of Clopper and Pearson for as many rows as would
@@ -135,7 +135,7 @@ def interval_of(one: Estimate, level: float, groups: Codes | None) -> Interval:
         return Interval(one.value, float(expit(center - reach)), float(expit(center + reach)), error, level, note)
     low, high = one.value - reach, one.value + reach
     if one.terms is not None and one.stakes is not None and _are_rare(one.terms, groups):
-        fall, rise = _of_rare(-one.terms, _sides_of(-one.stakes), level, groups)
+        fall, rise = _limits_of_rare(-one.terms, _largest_both_ways(-one.stakes), level, groups)
         low, high = min(low, one.offset + fall), max(high, one.offset + rise)
     return Interval(one.value, low, high, error, level, note)
 
@@ -173,13 +173,13 @@ def difference_of(
     made = None if one.terms is None or other.terms is None else other.terms - one.terms
     # of one model all errors tell; of two, those that only one of them makes
     if made is not None and _are_rare(other.terms if of_one and other.terms is not None else made, groups):
-        fall, rise = _of_rare(made, _most(one, other, of_one=of_one, alike=alike), level, groups)
+        fall, rise = _limits_of_rare(made, _largest_steps(one, other, of_one=of_one, alike=alike), level, groups)
         apart = one.offset - other.offset
         low, high = min(low, apart + fall), max(high, apart + rise)
     if one.is_area:
-        fall, rise = _of_areas(one, other, level, groups)
+        fall, rise = _limits_of_areas(one, other, level, groups)
         low, high = min(low, fall), max(high, rise)
-    return _within(Interval(value, low, high, error, level, _note([one, other], groups)), one)
+    return _cut_to_range(Interval(value, low, high, error, level, _note([one, other], groups)), one)
 
 
 def _differ(one: Estimate, other: Estimate) -> bool:
@@ -189,14 +189,14 @@ def _differ(one: Estimate, other: Estimate) -> bool:
     return one.offset != other.offset or bool((one.stakes != other.stakes).any())
 
 
-def _within(interval: Interval, of: Estimate) -> Interval:
+def _cut_to_range(interval: Interval, of: Estimate) -> Interval:
     """Limits that no difference can be beyond are cut."""
     if not of.is_bounded:
         return interval
     return replace(interval, low=max(-1.0, interval.low), high=min(1.0, interval.high))
 
 
-def _of_areas(one: Estimate, other: Estimate, level: float, groups: Codes | None) -> tuple[float, float]:
+def _limits_of_areas(one: Estimate, other: Estimate, level: float, groups: Codes | None) -> tuple[float, float]:
     """Limits of the difference of two areas from those of each, which are lopsided near 1, and their correlation."""
     value = one.value - other.value
     first, second = (interval_of(replace(each, least=0.0), level, groups) for each in (one, other))
@@ -224,7 +224,7 @@ def unpaired_difference(one: Estimate, other: Estimate, level: float) -> Interva
     high = value + math.hypot(first.high - first.value, second.value - second.low)
     if not high > low:
         return _absent(value, level, _CONSTANT)
-    return _within(Interval(value, low, high, error, level, _note([one, other], None)), one)
+    return _cut_to_range(Interval(value, low, high, error, level, _note([one, other], None)), one)
 
 
 def _are_rare(terms: Floats, groups: Codes | None) -> bool:
@@ -233,7 +233,7 @@ def _are_rare(terms: Floats, groups: Codes | None) -> bool:
     return int(made.sum() if groups is None else len(np.unique(groups[made]))) < _RARE
 
 
-def _most(one: Estimate, other: Estimate, *, of_one: bool, alike: bool) -> tuple[float, float]:
+def _largest_steps(one: Estimate, other: Estimate, *, of_one: bool, alike: bool) -> tuple[float, float]:
     """By how much an error can at most raise the difference, and lower it."""
     assert one.stakes is not None
     assert other.stakes is not None
@@ -242,17 +242,19 @@ def _most(one: Estimate, other: Estimate, *, of_one: bool, alike: bool) -> tuple
         # errors may lie at less confidence than any row had, but at no more
         return most, max(0.0, float(apart.max()))
     if alike:
-        return _sides_of(-apart)
-    up, down = _sides_of(other.stakes), _sides_of(one.stakes)
+        return _largest_both_ways(-apart)
+    up, down = _largest_both_ways(other.stakes), _largest_both_ways(one.stakes)
     return max(up[0], down[1]), max(up[1], down[0])
 
 
-def _sides_of(stakes: Floats) -> tuple[float, float]:
+def _largest_both_ways(stakes: Floats) -> tuple[float, float]:
     """The largest above 0, and below."""
     return max(0.0, float(stakes.max())), max(0.0, float(-stakes.min()))
 
 
-def _of_rare(terms: Floats, most: tuple[float, float], level: float, groups: Codes | None) -> tuple[float, float]:
+def _limits_of_rare(
+    terms: Floats, most: tuple[float, float], level: float, groups: Codes | None
+) -> tuple[float, float]:
     """Limits of the mean of terms most of which are 0: of those above and those below, put together as variances are.
 
     A sum of weighted rare events has the limits of a gamma law with its mean and variance; from above, with one event

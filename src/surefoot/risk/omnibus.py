@@ -227,9 +227,9 @@ class TestedSide:
         self.cells, self.log_e, self.effects = cells, log_e if effects is None else math.nan, effects
         self.weights = weights_of(cells)
 
-    def _toward(self, name: str, seen: Any, mean: Any) -> Any:
-        """What was seen, brought nearer to its mean by the design effect."""
-        return seen if self.effects is None else mean + (seen - mean) / math.sqrt(self.effects.directions[name])
+    def _toward(self, name: str, observed: Any, mean: Any) -> Any:
+        """What was observed, brought nearer to its mean by the design effect."""
+        return observed if self.effects is None else mean + (observed - mean) / math.sqrt(self.effects.directions[name])
 
     @cached_property
     def stands_for(self) -> dict[str, str]:
@@ -280,8 +280,8 @@ class TestedSide:
         otherwise = np.where(negative, cells.p, cells.q)
         counted = np.where(negative, cells.rows - cells.fired, cells.fired)
         law = BernoulliSum(chance, otherwise, np.abs(weight), cells.rows, cells.is_exact)[weight != 0]
-        seen = self._toward(name, float((counted * np.abs(weight)).sum()), law.mean)
-        return upper_tail(law, min(seen, law.total), nodes=_NODES).p
+        observed = self._toward(name, float((counted * np.abs(weight)).sum()), law.mean)
+        return upper_tail(law, min(observed, law.total), nodes=_NODES).p
 
     def _by_band(self, cells: Cells, name: str) -> tuple[Floats, Floats, Floats]:
         """The rows of each band of a figure, the surprises, and those expected."""

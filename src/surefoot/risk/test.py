@@ -188,7 +188,7 @@ class _RiskTest:
         unknown = is_weighted or groups is not None
         deflation = None if unknown else Deflation(every)
         skewness, share = _moments(law.rows)
-        statistic = math.inf if surprised else law.seen / law.weight if law.weight else math.nan
+        statistic = math.inf if surprised else law.observed / law.weight if law.weight else math.nan
         if self.is_known_by_sums:
             # a table by doubt counts rows, not weights: what it tells is not of these
             skewness = share = math.nan
@@ -242,9 +242,9 @@ class _RiskTest:
             assert self.rng is not None
             return _tails_by_draws(law, capped, self.rng, self.draws)
         tail = upper_tail if self.method == "exact" else _normal_tail
-        plain = tail(law.rows, law.seen)
+        plain = tail(law.rows, law.observed)
         # where no weight is capped, they are the same
-        return plain, plain if (capped.rows.weight == law.rows.weight).all() else tail(capped.rows, capped.seen)
+        return plain, plain if (capped.rows.weight == law.rows.weight).all() else tail(capped.rows, capped.observed)
 
     def _cells(self, alternative: Alternative) -> Cells:
         """The groups of samples that the omnibus test draws."""
@@ -260,11 +260,11 @@ def _omnibus_of_sums(effects: Effects, tally: Tally, pvalue: float, alternative:
     spread = spread_of_errors(tally)
     excess = sign * (tally[WRONG] - tally[DOUBT])
     counted = normal_cdf(-excess / spread) if spread else float(excess <= 0)
-    seen, stated = effects.observed_errors, effects.expected_errors
+    observed, expected = effects.observed_errors, effects.expected_errors
     found = tuple(
         Direction(name, *numbers, p, min(1.0, 2 * p))
         for name, numbers, p in (
-            ("errors", (seen, stated), counted),
+            ("errors", (observed, expected), counted),
             ("csr", (float(CSR.evaluate(tally).value), 1.0), pvalue),
         )
     )
@@ -281,14 +281,14 @@ class _Law:
     weight: float
 
     @property
-    def seen(self) -> float:
+    def observed(self) -> float:
         """What the surprises add up to, at most what all rows add: in cells that may be a little less than they did."""
         return min(float((self.surprise * self.count).sum()), self.rows.total)
 
     def toward_mean(self, effect: float) -> _Law:
-        """The same with what was seen brought nearer to its mean by a design effect."""
+        """The same with what was observed brought nearer to its mean by a design effect."""
         mean = self.rows.mean
-        return replace(self, surprise=np.array([mean + (self.seen - mean) / math.sqrt(effect)]), count=np.ones(1))
+        return replace(self, surprise=np.array([mean + (self.observed - mean) / math.sqrt(effect)]), count=np.ones(1))
 
     def capped(self, share: float) -> _Law:
         """The same with no weight above a share of the whole."""
@@ -304,14 +304,14 @@ def _law(tally: Tally, predictions: Predictions | None, counts: Counts, alternat
     cells = Cells.of_rows(predictions, is_mirrored=alternative == "underconfident")
     kept = (cells.weight > 0) & (cells.p > 0)
     weight = cells.weight[kept] / np.maximum(cells.p[kept], 1 / MOST)
-    seen = weight[cells.fired[kept] > 0]
+    observed = weight[cells.fired[kept] > 0]
     columns, count = np.stack([cells.p[kept], cells.q[kept], weight]), np.ones(len(weight))
     if len(weight) <= _GROUPED:
         # rows alike are one group, as they are in a table by doubt
         columns, alike = np.unique(columns, axis=1, return_counts=True)
         count = alike.astype(np.float64)
     rows = BernoulliSum(columns[0], columns[1], columns[2], count)
-    return _Law(rows, seen, np.ones(len(seen)), float(cells.weight[kept].sum()))
+    return _Law(rows, observed, np.ones(len(observed)), float(cells.weight[kept].sum()))
 
 
 def _normal_tail(rows: BernoulliSum, s: float) -> Tail:
@@ -331,7 +331,7 @@ def _tails_by_draws(law: _Law, capped: _Law, rng: np.random.Generator, draws: in
         fired = rng.binomial(rows.count.astype(np.int64), rows.p, (min(size, draws - start), len(rows.p)))
         for i, each in enumerate((law, capped)):
             sums = (fired * each.rows.weight).sum(axis=1)
-            reached[i] += (sums >= each.seen * (1 - SAME)).sum(), (sums > each.seen * (1 + SAME)).sum()
+            reached[i] += (sums >= each.observed * (1 - SAME)).sum(), (sums > each.observed * (1 + SAME)).sum()
     at_least, above = (reached.T + 1) / (draws + 1)
     plain, companion = (Tail(float(p), float(p + q) / 2) for p, q in zip(at_least, above, strict=True))
     return plain, companion

@@ -251,7 +251,7 @@ class Monitor:
             return
         if groups is not None and not given:
             raise InvalidPredictions(
-                "groups are told when predictions are issued: expect(ids, confidence, groups=...)."
+                "groups are named when predictions are issued: expect(ids, confidence, groups=...)."
             )
         units = None if groups is None else codes_of(len(correct), _column(len(correct), groups))
         fresh = np.ones(len(correct), dtype=bool) if names is None else self._counted.are_new(names)
@@ -316,8 +316,8 @@ class Monitor:
             self._issued.add(confidence, doubt, np.where(right, RIGHT, WRONG), alone)
             return
         self._now = None
-        seen = both_sides(doubt, confidence, ~right, right, None if sizes is None else sizes.astype(np.float64))
-        self._follow(self._sides, seen)
+        segments = both_sides(doubt, confidence, ~right, right, None if sizes is None else sizes.astype(np.float64))
+        self._follow(self._sides, segments)
         self._issued.start += len(rows)
 
     def _close(self, before: int) -> None:
@@ -353,18 +353,18 @@ class Monitor:
         self._now = ahead
         return ahead
 
-    def _follow(self, sides: dict[str, Side], seen: dict[str, Segment]) -> None:
+    def _follow(self, sides: dict[str, Side], segments: dict[str, Segment]) -> None:
         """Follow all sides through rows, piece by piece; from where the detector goes off, it starts anew."""
         before = self._issued.start
-        units = len(next(iter(seen.values())))
+        units = len(next(iter(segments.values())))
         for start in range(0, units, _PIECE):
-            piece = {name: seen[name][start : start + _PIECE] for name in sides}
+            piece = {name: segments[name][start : start + _PIECE] for name in sides}
             self._follow_piece(sides, piece, before)
             before += int(next(iter(piece.values())).ends[-1])
 
     def _follow_piece(self, sides: dict[str, Side], piece: dict[str, Segment], before: int) -> None:
         ends = next(iter(piece.values())).ends.astype(np.int64) + before
-        paths = _each(sides, piece, Side.grow)
+        paths = _follow_sides(sides, piece, Side.grow)
         if self._alarm_row is None:
             reached = np.flatnonzero(log_mean(paths) >= -math.log(self.level))
             self._alarm_row = int(ends[reached[0]]) if len(reached) else None
@@ -375,7 +375,7 @@ class Monitor:
         while start < len(ends):
             some = slice(start, start + window)
             copies = {name: replace(side) for name, side in sides.items()}
-            evidence = np.mean(_each(copies, {name: piece[name][some] for name in sides}, Side.detect), axis=0)
+            evidence = np.mean(_follow_sides(copies, {name: piece[name][some] for name in sides}, Side.detect), axis=0)
             reached = np.flatnonzero(evidence >= self.mean_time_between_false_alarms)
             if len(reached):
                 start += int(reached[0]) + 1
@@ -435,7 +435,9 @@ _PIECE = 1 << 14
 _SOON = 128
 
 
-def _each(sides: dict[str, Side], piece: dict[str, Segment], way: Callable[[Side, Segment], Floats]) -> list[Floats]:
+def _follow_sides(
+    sides: dict[str, Side], piece: dict[str, Segment], way: Callable[[Side, Segment], Floats]
+) -> list[Floats]:
     """Take all sides through some units."""
     jobs = [partial(way, side, piece[name]) for name, side in sides.items()]
     return in_parallel(jobs) if len(next(iter(piece.values()))) > _ALONE else [job() for job in jobs]

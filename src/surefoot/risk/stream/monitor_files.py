@@ -88,7 +88,9 @@ def _unpack(body: dict[str, Any]) -> MonitorState:
         has_new_drift=bool(body["drift"]),
         sides={name: _unpack_side(side) for name, side in body["sides"].items()},
         restarted=int(body.get("restarted", 0)),
-        issued=_unpack_issued(body["issued"]) if "issued" in body else _expected(counts["rows"], body["expected"]),
+        issued=_unpack_issued(body["issued"])
+        if "issued" in body
+        else _issued_of_first_version(counts["rows"], body["expected"]),
         counted=IdSet([(start, stop) for start, stop in body["seen"]["stretches"]], body["seen"]["names"]),
     )
 
@@ -112,7 +114,7 @@ def _unpack_issued(body: dict[str, Any]) -> Issued:
     return issued
 
 
-def _expected(rows: int, claims: list[Any]) -> Issued:
+def _issued_of_first_version(rows: int, claims: list[Any]) -> Issued:
     issued = Issued(rows)
     for name, confidence, doubt in claims:
         issued.places[name] = issued.stop
