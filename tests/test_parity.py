@@ -295,7 +295,7 @@ def test_a_lazy_float32_one_warns_like_an_eager_one() -> None:
 
 
 def test_the_bare_constructor_names_the_constructors() -> None:
-    with pytest.raises(TypeError, match="from_probabilities.*from_labels.*from_correct"):
+    with pytest.raises(TypeError, match=r"from_probabilities.*from_labels.*from_correct"):
         sf.Predictions([0, 1], [[0.5, 0.5], [0.2, 0.8]])  # type: ignore[abstract, call-arg]
     for backend in ("arrays", "polars", "duckdb"):
         assert isinstance(held("binary", backend), sf.Predictions)

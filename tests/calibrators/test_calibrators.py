@@ -110,13 +110,13 @@ def test_isotonic_warns_of_plateaus_at_the_ends() -> None:
 
 
 def test_several_classes_are_scikit_learn_s_one_against_the_rest() -> None:
-    from surefoot.paper.training import calibrated
+    from surefoot.paper.training import calibrate
 
     fit, truth = many(800)
     test, _ = many(300, 1)
     for ours, method in ((Platt(), "sigmoid"), (Isotonic(), "isotonic")):
         found = quiet(ours, fit, truth).predict_proba(test)
-        assert found == pytest.approx(calibrated(method, fit, truth, test), abs=2e-4 if method == "sigmoid" else 1e-12)
+        assert found == pytest.approx(calibrate(method, fit, truth, test), abs=2e-4 if method == "sigmoid" else 1e-12)
 
 
 def test_temperature_has_the_least_log_loss() -> None:
@@ -145,7 +145,7 @@ def test_venn_abers_is_isotonic_regression_with_one_row_more(pool) -> None:
     if pool:
         assert math.ceil(math.sqrt(25)) == 5
         pool = 5
-    fitted = model._fitted(Events(*events))
+    fitted = model._fit_map(Events(*events))
     for asked in np.append(np.unique(x), np.linspace(0.01, 0.99, 40)):
         for answer, column in ((0, fitted.low), (1, fitted.high)):
             values, answers = np.append(x, asked), np.append(happened, answer).astype(float)

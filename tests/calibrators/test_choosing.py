@@ -7,8 +7,9 @@ import pytest
 from scipy.special import expit
 
 import surefoot as sf
-from surefoot.assessment.calibrate import NAMED, calibrate, named
-from surefoot.calibrators import Isotonic, Platt, SafeBins, SafePlatt
+from surefoot.assessment.calibrate import calibrate
+from surefoot.calibrators import METHODS, Isotonic, Platt, SafeBins, SafePlatt, load
+from surefoot.calibrators.registry import NAMED, new_calibrator
 from surefoot.plots import CalibratorsDisplay
 
 
@@ -35,6 +36,36 @@ def test_the_recommended_one_is_safe_and_useful() -> None:
     kept = np.random.default_rng(0).permutation(3000)[1500:]
     alone = type(found.calibrator)(**found.calibrator.get_params()).fit(p[kept], y[kept])
     assert found.calibrator.predict_proba(p).tolist() == alone.predict_proba(p).tolist()
+
+
+def test_log_loss_is_that_of_the_metric() -> None:
+    y, p = overconfident(800, seed=5)
+    found = sf.calibrate(y, p)
+    raw = found.trials["raw"]
+    for trial in found.trials.values():
+        assert trial.log_loss == sf.log_loss(trial.predictions)
+        if np.isfinite(trial.log_loss):
+            assert trial.saved.value == pytest.approx(raw.log_loss - trial.log_loss, abs=1e-12)
+    held = np.random.default_rng(0).permutation(800)[:400]
+    halves = [held[::2], held[1::2]]
+    tried = [
+        new_calibrator("safe_bins").fit(p[fit], y[fit]).predictions(y[test], p[test])
+        for fit, test in (halves, halves[::-1])
+    ]
+    assert found.choice["safe_bins"] == pytest.approx(np.mean([sf.log_loss(part) for part in tried]), rel=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::surefoot.errors.CertaintyWarning")
+@pytest.mark.parametrize("name", NAMED)
+def test_every_name_makes_a_calibrator_of_its_own_that_files_know(name: str, tmp_path) -> None:
+    y, p = overconfident(300)
+    one, other = new_calibrator(name), new_calibrator(name, from_logits=True)
+    assert one is not other
+    assert (one.from_logits, other.from_logits) == (False, True)
+    assert not hasattr(NAMED[name], "classes_")
+    assert METHODS[type(one).__name__] is type(one)
+    one.fit(p, y).save(tmp_path / "one.json")
+    assert repr(load(tmp_path / "one.json")) == repr(one) == repr(NAMED[name])
 
 
 def test_the_choice_does_not_look_at_the_rows_that_are_fitted() -> None:
@@ -128,7 +159,9 @@ def test_no_calibrator_with_a_proof_calls_anything_impossible(name: str, case: s
         y = (rng.random(300) < chance.get(case, probabilities)).astype(int)
         fresh = np.linspace(0, 1, 2001)
     table = (
-        named(name).fit(probabilities, y, labels=[0, 1, 2] if case == "three classes" else [0, 1]).predict_proba(fresh)
+        new_calibrator(name)
+        .fit(probabilities, y, labels=[0, 1, 2] if case == "three classes" else [0, 1])
+        .predict_proba(fresh)
     )
     assert (table > 0).all()
     assert (table < 1).all()
@@ -149,7 +182,7 @@ def test_the_log_loss_of_what_was_called_impossible_is_infinite() -> None:
 def test_a_saved_calibrator_keeps_what_its_rows_support(tmp_path) -> None:
     rng = np.random.default_rng(2)
     p = rng.uniform(0.5, 1, 200)
-    model = named("venn_abers_pessimistic").fit(p, (rng.random(200) < np.where(p < 0.6, 0, p)).astype(int))
+    model = new_calibrator("venn_abers_pessimistic").fit(p, (rng.random(200) < np.where(p < 0.6, 0, p)).astype(int))
     model.save(tmp_path / "c.json")
     again = sf.calibrators.load(tmp_path / "c.json")
     fresh = np.linspace(0, 1, 101)

@@ -21,7 +21,7 @@ from surefoot.paper import datasets, real, training
 from surefoot.paper.agreement import cell
 from surefoot.paper.datasets import SETS, MissingData, load
 from surefoot.paper.document import document
-from surefoot.paper.real_tables import claims, compared
+from surefoot.paper.real_tables import claims, compare_cells
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_the_whole_pipeline(data: Path, tmp_path: Path, capfd: pytest.CaptureFix
         assert own["raw"]["acc"] == own["isotonic"]["acc"] == own["platt"]["acc"] > 0.9
         assert own["raw"]["n"] == 114
         assert own["raw"]["auc"] == pytest.approx(own["platt"]["auc"], abs=1e-9)
-    cells = compared(found)
+    cells = compare_cells(found)
     assert {row[0] for row in cells} == {"real", "real_other_indicators", "cwauc_real"}
     assert all(row[5] <= row[6] <= row[7] for row in cells)
     assert claims(found)["raw"]["splits"] == 2
@@ -71,8 +71,8 @@ def test_platt_and_isotonic_are_scikit_learn_s() -> None:
     both = np.stack([1 - p, p], axis=1)
     fit, test = both[:200], both[200:]
     expected = IsotonicRegression(out_of_bounds="clip", y_min=0, y_max=1).fit(fit[:, 1], y[:200]).predict(test[:, 1])
-    assert training.calibrated("isotonic", fit, y[:200], test)[:, 1] == pytest.approx(expected)
-    platt = training.calibrated("sigmoid", fit, y[:200], test)
+    assert training.calibrate("isotonic", fit, y[:200], test)[:, 1] == pytest.approx(expected)
+    platt = training.calibrate("sigmoid", fit, y[:200], test)
     assert platt.sum(axis=1) == pytest.approx(1)
     assert (np.diff(platt[np.argsort(test[:, 1]), 1]) >= 0).all()
 
@@ -144,19 +144,19 @@ def test_real_files_as_the_protocol_has_them(real_predictions: Path) -> None:
     assert (len(adult.classes), int(adult.is_test.sum())) == (45_222, 15_060)  # type: ignore[union-attr]
     assert adult.labels == ("<=50K", ">50K")
     bank = load("bank_marketing", folder)
-    assert (bank.features.shape, len(training.parted(bank, 42).test)) == ((41_188, 20), 8_238)
+    assert (bank.features.shape, len(training.split(bank, 42).test)) == ((41_188, 20), 8_238)
     assert load("accelerometer", folder).features.shape == (31_991, 6)
     assert np.isnan(load("higgs_boson", folder).features).any()
 
 
 def test_parts_are_disjoint_and_stratified() -> None:
     classes = np.repeat([0, 1], [800, 200])
-    data = datasets.Loaded(np.zeros((1000, 1), dtype=np.float32), classes, (0, 1), None)
-    parts = training.parted(data, 0)
+    data = datasets.Samples(np.zeros((1000, 1), dtype=np.float32), classes, (0, 1), None)
+    parts = training.split(data, 0)
     assert [len(part) for part in (parts.train, parts.calibration, parts.test)] == [600, 200, 200]
     assert len({*parts.train, *parts.calibration, *parts.test}) == 1000
     assert classes[parts.test].mean() == pytest.approx(0.2)
-    assert training.balanced(classes)[[0, -1]].tolist() == [0.625, 2.5]
+    assert training.class_weights(classes)[[0, -1]].tolist() == [0.625, 2.5]
 
 
 def test_parameters_that_come_along_are_whole() -> None:
@@ -164,7 +164,7 @@ def test_parameters_that_come_along_are_whole() -> None:
     assert set(kept) <= set(SETS)
     for name in kept:
         for is_weighted in (True, False):
-            tuned = training.stored(name, is_weighted=is_weighted)
+            tuned = training.stored_setting(name, is_weighted=is_weighted)
             if tuned is not None:
                 assert tuned.rounds >= 1
                 assert 3 <= tuned.parameters["max_depth"] <= 12

@@ -10,24 +10,35 @@ import pytest
 import surefoot as sf
 from surefoot.cli import run
 from surefoot.paper import simulation
-from surefoot.paper.agreement import _rate_agrees, cell, counted
-from surefoot.paper.printed import printed
-from surefoot.paper.simulation import Plan, simulated
-from surefoot.paper.synthetic import run as simulate
+from surefoot.paper.agreement import _rate_agrees, cell, count_agreement
+from surefoot.paper.simulation import Plan, simulate
+from surefoot.paper.synthetic import run as run_synthetic
+from surefoot.paper.tables import printed_table
 
 
-def test_the_numbers_are_those_of_the_library() -> None:
-    """An experiment drawn by hand, once by our metrics and once by the loop that makes many."""
-    rng = np.random.default_rng(3)
-    confidence, doubt = sf.synthetic.PROFILES["bell"].draw(500, rng)
-    correct = rng.random(500) < confidence
-    p = sf.Predictions.from_correct(correct, confidence, doubt=doubt)
-    sums = [correct.mean(), (confidence * correct).sum() / confidence.sum(), (~correct / doubt).mean()]
-    sigma = np.sqrt((confidence / doubt).sum()) / 500
-    told = simulation._told(*(np.array([value]) for value in (*sums, sigma)))
-    names = ("accuracy", "cw_accuracy", "gain", "csr", "csr_sigma", "p_risk")
-    for ours, name in zip(("acc", "cwa", "gain", "csr", "sigma", "p_risk"), names, strict=True):
-        assert told[ours][0] == pytest.approx(getattr(sf, name)(p)), name
+def test_the_columns_are_the_metrics_of_every_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All repetitions by the loop that makes many, and each of them by our metrics."""
+    drawn: list[tuple[str, np.ndarray, np.ndarray, np.ndarray]] = []
+    draw = simulation._draw_correct
+
+    def keep(name, mode, confidence, doubt, rng):
+        correct = draw(name, mode, confidence, doubt, rng)
+        drawn.append((name, confidence, doubt, correct))
+        return correct
+
+    monkeypatch.setattr(simulation, "_draw_correct", keep)
+    monkeypatch.setattr(simulation, "PROFILES", {name: sf.synthetic.PROFILES[name] for name in ("bell", "tight_hi")})
+    monkeypatch.setattr(simulation, "in_parallel", lambda jobs: [job() for job in jobs])
+    monkeypatch.setattr(simulation, "workers", lambda: 1)
+    found = simulate(60, 8, 3)
+    names = {"acc": "accuracy", "cwa": "cw_accuracy", "gain": "gain", "csr": "csr", "sigma": "csr_sigma"}
+    for (key, columns), (mode, confidence, doubt, correct) in zip(found.items(), drawn, strict=True):
+        assert key[1] == mode
+        for i in range(8):
+            p = sf.Predictions.from_correct(correct[i], confidence[i], doubt=doubt[i])
+            expected = {ours: getattr(sf, name)(p) for ours, name in {**names, "p_risk": "p_risk"}.items()}
+            expected |= {f"over_{k}_sigma": float(sf.csr_z(p) > k) for k in (1, 3)}
+            assert {name: columns[name][i] for name in expected} == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
 def test_areas_are_those_of_the_library() -> None:
@@ -45,10 +56,13 @@ def test_areas_are_those_of_the_library() -> None:
             for label in (False, True)
         ]
         assert found[place] == pytest.approx(np.mean(both))
+    p = sf.Predictions.from_correct(correct, confidence)
+    assert found[:2] == pytest.approx([sf.accuracy(p), sf.cw_accuracy(p)], rel=1e-12)
+    assert found[3] == pytest.approx(sf.gain(p), rel=1e-12)
 
 
 def test_draws_do_not_depend_on_how_they_are_dealt_out_and_repeat_by_seed() -> None:
-    one, again, other = (simulated(50, 40, seed) for seed in (1, 1, 2))
+    one, again, other = (simulate(50, 40, seed) for seed in (1, 1, 2))
     key = ("normal", "perfect")
     np.testing.assert_array_equal(one[key]["csr"], again[key]["csr"])
     assert (one[key]["csr"] != other[key]["csr"]).any()
@@ -57,14 +71,16 @@ def test_draws_do_not_depend_on_how_they_are_dealt_out_and_repeat_by_seed() -> N
 
 
 def test_the_tables_agree_with_the_printed_ones(tmp_path: Path) -> None:
-    cells = simulate(tmp_path, Plan({100: 500, 1000: 500, 10_000: 100, 100_000: 10}, ranked=100))
-    agree, comparable, _ = counted(cells)
+    cells = run_synthetic(tmp_path, Plan({100: 500, 1000: 500, 10_000: 100, 100_000: 10}, ranked=100))
+    agree, comparable, _ = count_agreement(cells)
     assert comparable > 900
     assert agree / comparable > 0.985
     for name in ("modes", "perfect_by_size", "perfect_summary", "p_risk_extremes", "cwauc_synthetic", "cwauc_counts"):
         rows = (tmp_path / f"{name}.csv").read_text().splitlines()
         shipped = (
-            sum(1 for _ in printed(name, 1)) if name in ("perfect_summary", "cwauc_counts", "cwauc_synthetic") else 0
+            sum(1 for _ in printed_table(name, 1))
+            if name in ("perfect_summary", "cwauc_counts", "cwauc_synthetic")
+            else 0
         )
         assert len(rows) - 1 >= max(shipped, 8)
 
@@ -80,12 +96,12 @@ def test_what_is_wrong_is_found() -> None:
 
 def test_sizes_that_are_finished_are_not_done_again(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     plan = Plan({100: 20}, ranked=2)
-    simulate(tmp_path, plan)
+    run_synthetic(tmp_path, plan)
     done: list[int] = []
-    simulate(tmp_path, plan, lambda size, count, profile: done.append(size))
+    run_synthetic(tmp_path, plan, lambda size, count, profile: done.append(size))
     assert done == []
     (tmp_path / "experiments-100.npz").write_bytes(b"damaged")
-    simulate(tmp_path, plan, lambda size, count, profile: done.append(size))
+    run_synthetic(tmp_path, plan, lambda size, count, profile: done.append(size))
     assert len(done) == 10
 
 

@@ -191,3 +191,60 @@ def test_plans_refuse_what_makes_no_sense() -> None:
         sf.required_n([0.7, 0.8], deflation=0.1, level=0.0005)
     with pytest.raises(ValueError, match="n is 0"):
         sf.minimum_detectable([0.7], n=0)
+
+
+def test_plans_where_any_mistake_tells() -> None:
+    # one mistake rejects: the chance of none in n rows is (1 - 0.01)^n
+    # at 161 rows one of them is wrong four times in five; a plan is a little on the safe side
+    assert 161 <= sf.required_n([1 - 1e-9], deflation=0.01) <= 180
+    # known to a point of power
+    assert sf.minimum_detectable([1 - 1e-12], n=10) == pytest.approx(1 - 0.2 ** (1 / 10), rel=0.06)
+    assert sf.minimum_detectable([0.9999], n=100) == pytest.approx(1 - 0.2 ** (1 / 100), rel=0.06)
+
+
+def test_plans_for_low_confidences_and_for_many_rows() -> None:
+    # binomial power by hand: with 1000 rows at 0.2, 0.17 is found four times in five by one test at 2.5%, and 0.189 by
+    # one at 1.25%: below one half, confidences that are too low are looked for as well
+    assert 0.165 < sf.minimum_detectable([0.2], n=1000) < 0.2
+    assert 250 < sf.required_n([0.2], deflation=0.3) < 400
+    # normal power: (z + z) / deflation squared, times the odds of doubt
+    assert sf.minimum_detectable([0.9], n=10**8) == pytest.approx((2.2414 + 0.8416) * (0.1 / 0.9) ** 0.5 / 1e4, rel=0.1)
+    with pytest.raises(ValueError, match="more than 1,000,000,000 rows"):
+        sf.required_n([0.9], deflation=1e-6)
+    assert sf.minimum_detectable([1e-9], n=1000) == 1.0
+    assert sf.minimum_detectable([0.9], n=np.int64(100)) == sf.minimum_detectable([0.9], n=100)
+
+
+def test_where_calibrated_models_land_at_the_edges() -> None:
+    def typical(correct, confidence):
+        return sf.assess(Predictions.from_correct(correct, confidence)).typical_csr
+
+    assert typical(np.arange(1000) % 5 == 0, [0.2] * 1000)[1] == pytest.approx(1.026, abs=0.002)
+    assert typical([True, False] * 4, [0.5] * 8) == pytest.approx((0.5, 1.5))
+    assert typical([False] * 10, [0.0] * 10) == (1.0, 1.0)
+    assert typical([True], [0.9]) == pytest.approx((0.0, 10.0))
+
+
+@pytest.mark.filterwarnings("ignore::surefoot.errors.FewMistakesWarning")
+def test_an_interval_holds_its_estimate() -> None:
+    tied = sf.Predictions.from_probabilities([0] * 20 + [1] * 30, [0.7] * 50)
+    even = Predictions.from_correct([True, False] * 100, [0.9] * 200)
+    same = Predictions.from_correct([True] * 80 + [False] * 20, [0.9] * 100)
+    for found in (
+        sf.intervals(tied),
+        sf.intervals(even, groups=np.repeat(np.arange(100), 2)),
+        sf.intervals(same, groups=["a", "b"] * 50),
+    ):
+        for name, interval in found.items():
+            if interval.is_absent:
+                assert "nothing varies" in interval.note
+                continue
+            assert interval.low <= interval.value <= interval.high
+            if " - " not in name:
+                assert interval.low < interval.high
+
+
+def test_rows_that_do_not_count_are_no_mistakes_to_rest_on() -> None:
+    p = Predictions.from_correct([True] * 80 + [False] * 20, [0.9] * 100, sample_weight=[1.0] * 80 + [0.0] * 20)
+    with pytest.warns(sf.FewMistakesWarning, match="rests on 0 mistakes"):
+        sf.intervals(p)

@@ -273,15 +273,15 @@ def test_rising_ids_cost_a_watermark_and_their_gaps() -> None:
     seen.add_all(range(1000))
     seen.add_all([1000, 1001, 1005])
     seen.add_all([1003])
-    assert seen.packed() == {"stretches": [[0, 1002], [1003, 1004], [1005, 1006]], "names": []}
+    assert seen.pack() == {"stretches": [[0, 1002], [1003, 1004], [1005, 1006]], "names": []}
     seen.add_all([1004, 1002])
-    assert seen.packed()["stretches"] == [[0, 1006]]
+    assert seen.pack()["stretches"] == [[0, 1006]]
     reference: set[int] = set()
     rng, mine = np.random.default_rng(0), IdSet()
     for _ in range(300):
         ids = rng.integers(-50, 200, rng.integers(1, 6)).tolist()
         expected = [one not in reference and one not in ids[:i] for i, one in enumerate(ids)]
-        assert mine.lacks(ids).tolist() == expected
+        assert mine.are_new(ids).tolist() == expected
         mine.add_all(ids)
         reference.update(ids)
     assert {i for i in range(-60, 210) if i in mine} == reference
@@ -299,7 +299,7 @@ def test_bad_input_changes_nothing() -> None:
         (lambda: m.update([True, True], ids=["x"]), "lengths differ"),
         (lambda: m.update([True, True], [0.5, float("nan")], ids=[3, 4]), r"confidence\[1\]"),
         (lambda: m.update([0.5], [0.5]), "correct"),
-        (lambda: m.update([True], ids=["x"], groups=["a"]), "groups are told when predictions are issued"),
+        (lambda: m.update([True], ids=["x"], groups=["a"]), "groups are named when predictions are issued"),
         (lambda: m.update([True, True], [0.5, 0.5], groups=["a"]), "groups has 1 rows"),
         (lambda: m.expect(["x"], [0.6]), "expected with confidence 0.7 already"),
         (lambda: m.expect([1.5], [0.6]), "whole numbers or strings"),
@@ -446,3 +446,30 @@ def test_a_batch_larger_than_the_window_is_awaited() -> None:
     assert (m.pending, m.unlabelled) == (150, 0)
     m.update(np.ones(150, dtype=bool), ids=np.arange(150))
     assert (m.rows, m.unlabelled) == (150, 0)
+
+
+def test_a_label_cannot_change_the_confidence_that_was_issued() -> None:
+    m = Monitor()
+    m.expect(["a"], [0.999])
+    with pytest.raises(InvalidPredictions, match=r"was issued with confidence 0\.999"):
+        m.update([False], [0.5], ids=["a"])
+    assert (m.rows, m.pending) == (0, 1)
+    m.update([False], [0.999], ids=["a"])
+    assert (m.rows, m.pending) == (1, 0)
+
+
+def test_nothing_is_a_batch_too_and_ids_may_be_generated() -> None:
+    m = Monitor()
+    m.update([], [])
+    m.update([], ids=[])
+    m.expect([], [])
+    m.update([True, True], [0.5, 0.6], ids=(i for i in (7, 8)))
+    assert m.rows == 2
+
+
+def test_a_stream_that_goes_off_all_the_time() -> None:
+    rng = np.random.default_rng(1)
+    confidence = rng.random(60_000)
+    m = Monitor(mean_time_between_false_alarms=20)
+    m.update(confidence < 0.5, confidence, ids=rng.permutation(60_000) * 2)
+    assert len(m.drift_rows) > 1000  # each restarts a few rows, not all that follow: it used to take minutes

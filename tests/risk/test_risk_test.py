@@ -12,7 +12,7 @@ import surefoot as sf
 from surefoot import InvalidPredictions, MetricUnavailable, Predictions, risk_test
 from surefoot.risk.evalues import MIXTURE
 from surefoot.risk.law.counts import counts_of
-from surefoot.risk.test import tally_of
+from surefoot.risk.test import TERMS
 from surefoot.synthetic import PROFILES, predictions
 
 
@@ -109,7 +109,7 @@ def test_state_is_the_tally_and_merges_in_any_order() -> None:
         for name, value in numbers(risk_test(sf.tally(p))).items():
             assert value == pytest.approx(numbers(whole)[name], rel=1e-12), name
         part = rng.integers(0, 5, size)
-        tallies = [tally_of(p[part == i]) for i in range(5)]
+        tallies = [p[part == i].tally(TERMS) for i in range(5)]
         orders = [
             sum(tallies),
             sum(tallies[::-1]),
@@ -136,7 +136,7 @@ def test_cells_move_p_by_less_than_a_thousandth(profile: str) -> None:
         kept = {}
         for alternative in ("overconfident", "underconfident"):
             kept[alternative] = risk_test(p, alternative=alternative)
-            counts = counts_of(tally_of(p))
+            counts = counts_of(p.tally(TERMS))
             assert not counts.is_exact
         import surefoot.core.doubt_table as doubt_table
         import surefoot.engines.numpy as arrays
@@ -317,3 +317,21 @@ def test_importing_surefoot_does_not_load_scipy() -> None:
 
     code = "import sys, surefoot; sys.exit('scipy' in sys.modules or 'surefoot.risk' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_certain_mistake_is_seen_in_a_lazy_frame_beside_tiny_doubts() -> None:
+    rng = np.random.default_rng(0)
+    doubt = rng.random(20_000)
+    correct = rng.random(20_000) > doubt
+    doubt[:6000], correct[:6000] = 0, True
+    correct[0], doubt[-1], correct[-1] = False, 1e-300, True
+    frame = pl.DataFrame({"correct": correct, "doubt": doubt}).lazy()
+    r = sf.risk_test(sf.Predictions.from_frame(frame, correct="correct", doubt="doubt"))
+    assert (r.pvalue, r.e_value, r.certain_wrong) == (0.0, np.inf, 1)
+
+
+def test_many_slices_can_be_assessed() -> None:
+    p = predictions("uniform", "perfect", 3000, rng=np.random.default_rng(2))
+    a = sf.assess(p, by=np.arange(3000) % 150)
+    assert len(a.slices) == 150
+    assert sum(part.verdict in ("overconfident", "underconfident", "mixed") for part in a.slices) <= 1

@@ -33,21 +33,28 @@ def logistic_fit(
         z = features @ values
         return float(weight @ (np.logaddexp(0, z) - target * z) + (penalty * values[free] ** 2).sum() / 2)
 
+    def newton_step(values: Floats) -> Floats:
+        p = expit(features @ values)
+        slope = x.T @ (weight * (p - target)) + penalty * values[free]
+        curve = (x * (weight * p * (1 - p))[:, None]).T @ x + np.diag(penalty)
+        step = np.zeros(len(values))
+        step[free] = -np.linalg.lstsq(curve, slope, rcond=None)[0]
+        return step
+
     here = loss(coefficients)
     for _ in range(100):
-        p = expit(features @ coefficients)
-        slope = x.T @ (weight * (p - target)) + penalty * coefficients[free]
-        curve = (x * (weight * p * (1 - p))[:, None]).T @ x + np.diag(penalty)
-        step = np.linalg.lstsq(curve, slope, rcond=None)[0]
-        share = 1.0
-        while True:
-            there = coefficients.copy()
-            there[free] -= share * step
-            value = loss(there)
-            if value <= here or share < 1e-10:
-                break
-            share /= 2
-        gained, here, coefficients = here - value, min(here, value), there if value <= here else coefficients
-        if gained <= 1e-15 * max(1.0, abs(here)) or np.abs(share * step).max(initial=0.0) < 1e-14:
+        step = newton_step(coefficients)
+        # halved until it does not lead up
+        while (value := loss(coefficients + step)) > here and np.abs(step).max() >= 1e-14:
+            step /= 2
+        if value > here:
             break
+        gained, here, coefficients = here - value, value, coefficients + step
+        if gained <= 1e-15 * max(1.0, abs(here)):
+            break
+    # the loss is flat to its last digit where coefficients are not: steps are taken while they shrink, as they do
+    # unless the classes can be told apart and the best coefficients are infinite
+    step = newton_step(coefficients)
+    while 2 * np.abs(following := newton_step(coefficients + step)).max() < np.abs(step).max():
+        coefficients, step = coefficients + step, following
     return coefficients

@@ -234,8 +234,8 @@ def assess(
         request = replace(request, by=_column_named(x, by, "by"), groups=_column_named(x, groups, "groups"))
     evidence = _evidence_of(predictions, request)
     group = "" if groups is None else groups if isinstance(groups, str) else str(getattr(groups, "name", "") or "group")
-    name = None if by is None else by if isinstance(by, str) else _called(by)
-    found = _conclude(replace(evidence, by=name), request)
+    sliced_by = None if by is None else by if isinstance(by, str) else _called(by)
+    found = _conclude(replace(evidence, by=sliced_by), request)
     return replace(found, group=group, looks_grouped=looks_grouped)
 
 

@@ -13,26 +13,20 @@ import numpy as np
 
 from surefoot._io.arguments import check_share
 from surefoot._io.presentation import present
+from surefoot._stats.quantiles import quantile
 from surefoot.assessment.assess import Assessment, assess
-from surefoot.calibrators.beta import Beta
 from surefoot.calibrators.calibrator import Calibrator
-from surefoot.calibrators.deflation import Deflation
-from surefoot.calibrators.isotonic import Isotonic
-from surefoot.calibrators.platt import Platt
-from surefoot.calibrators.safe_bins import SafeBins
-from surefoot.calibrators.safe_platt import SafePlatt
-from surefoot.calibrators.temperature import Temperature
-from surefoot.calibrators.venn_abers import VennAbers
-from surefoot.core.table import Floats
+from surefoot.calibrators.registry import NAMED, new_calibrator
 from surefoot.errors import CertaintyWarning, InvalidPredictions
+from surefoot.metrics.proper import LOG_LOSS, SURPRISAL
 from surefoot.metrics.tallying import tally
-from surefoot.predictions import Predictions
+from surefoot.predictions import ArrayPredictions, Predictions
 from surefoot.predictions.columns import as_numbers
+from surefoot.risk.estimates import row_values, value_of
 from surefoot.risk.intervals import Interval
 
 #: p-values up to which confidences are called risky: of one side, at half the level of a verdict.
 RISKY = 0.01
-_POINT = 1.959963984540054
 _RAW = "raw"
 
 
@@ -108,9 +102,9 @@ class Calibration:
     def __str__(self) -> str:
         lines = [f"{'':24}{'log loss':>10}{'saved, 95%':>20}{'cwA':>8}{'CSR':>9}{'p':>9}  proof"]
         for name, trial in self.trials.items():
-            known = math.isfinite(trial.saved.low)
-            told = "-" if math.isnan(trial.saved.value) else f"{trial.saved.value:+g}"
-            saved = f"{trial.saved.low:+.4f} to {trial.saved.high:+.4f}" if known else told
+            saved = f"{trial.saved.low:+.4f} to {trial.saved.high:+.4f}"
+            if trial.saved.is_absent:
+                saved = "-" if math.isnan(trial.saved.value) else f"{trial.saved.value:+g}"
             risk = trial.assessment.risk
             mark = "yes" if trial.is_safe else ""
             lines.append(
@@ -118,39 +112,16 @@ class Calibration:
                 f"{risk.pvalue_omnibus:9.2g}  {mark}{'  risky' if trial.is_risky else ''}"
             )
         for name, trial in self.trials.items():
-            lines += _wrapped(f"{name}: {trial.note}") if trial.note else []
-        said = (
+            lines += _wrap(f"{name}: {trial.note}") if trial.note else []
+        advice = (
             f"Recommended: {self.recommended}, chosen by the held-out rows and fitted to the others. "
             f"{self.calibrator.guarantee} What it costs: {self.calibrator.cost}"
         )
-        return "\n".join([*lines, "", *_wrapped(said)])
+        return "\n".join([*lines, "", *_wrap(advice)])
 
 
-def _wrapped(text: str) -> list[str]:
+def _wrap(text: str) -> list[str]:
     return textwrap.wrap(text, 96, subsequent_indent="  ")
-
-
-#: Every calibrator and its kinds, by name.
-NAMED: dict[str, Calibrator] = {
-    "isotonic": Isotonic(),
-    "platt": Platt(),
-    "temperature": Temperature(),
-    "beta": Beta(),
-    "venn_abers": VennAbers(),
-    "venn_abers_pessimistic": VennAbers("pessimistic"),
-    "venn_abers_pooled": VennAbers("pooled"),
-    "deflation_likelihood": Deflation("maximum_likelihood"),
-    "deflation_safe": Deflation(),
-    "deflation_pac": Deflation("pac"),
-    "safe_platt": SafePlatt(),
-    "safe_bins": SafeBins(),
-}
-
-
-def named(name: str, *, from_logits: bool = False) -> Calibrator:
-    """A new calibrator of a name."""
-    made: Calibrator = type(NAMED[name])(**{**NAMED[name].get_params(), "from_logits": from_logits})
-    return made
 
 
 def calibrate(
@@ -183,12 +154,12 @@ def calibrate(
     ('safe_platt', True, False)
     """
     check_share("share", share, "0.5")
-    chosen = {name: named(name, from_logits=from_logits) for name in NAMED} if methods is None else _by_name(methods)
+    chosen = {name: new_calibrator(name, from_logits=from_logits) for name in NAMED} if methods is None else methods
     _check_methods(chosen, from_logits=from_logits)
     if rng is not None and not isinstance(rng, np.random.Generator):
         raise ValueError(f"rng is {rng!r}; give numpy.random.default_rng(seed).")
-    door = Predictions.from_logits if from_logits else Predictions.from_probabilities
-    whole = door(y, probabilities, labels=labels)
+    constructor = Predictions.from_logits if from_logits else Predictions.from_probabilities
+    whole = constructor(y, probabilities, labels=labels)
     assert whole.labels is not None
     names = list(whole.labels)
     truth = np.asarray(whole.truth)
@@ -205,30 +176,23 @@ def calibrate(
         fit, test = (truth[kept], table[kept]), (truth[held], table[held])
     else:
         fit, test = (truth, table), (y_test, probabilities_test)
-    raw = door(test[0], test[1], labels=names)
-    losses = _losses(raw)
-    trials = {_RAW: Trial(None, raw, assess(raw, level=2 * RISKY), float(losses.mean()), _saved(losses, losses))}
+    raw = constructor(test[0], test[1], labels=names)
+    trials = {_RAW: _try(None, raw, raw)}
     for name, model in chosen.items():
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", CertaintyWarning)
-            fitted = type(model)(**model.get_params()).fit(fit[1], fit[0], labels=names)
+            fitted = model.unfitted().fit(fit[1], fit[0], labels=names)
         note = next((str(w.message) for w in caught if issubclass(w.category, CertaintyWarning)), "")
-        rows = fitted.predictions(test[0], test[1])
-        own = _losses(rows)
-        trials[name] = Trial(fitted, rows, assess(rows, level=2 * RISKY), float(own.mean()), _saved(losses, own), note)
+        trials[name] = _try(fitted, fitted.predictions(test[0], test[1]), raw, note)
     safe = {name: model for name, model in chosen.items() if model.is_safe}
     return Calibration(trials, *recommended(safe, raw, test[1], names))
 
 
-def _by_name(methods: Any) -> dict[str, Any]:
+def _check_methods(methods: Any, *, from_logits: bool) -> None:
     if not isinstance(methods, Mapping):
         raise InvalidPredictions(
             f"methods is a {type(methods).__name__}; give calibrators by name: {{'mine': SafePlatt()}}."
         )
-    return dict(methods)
-
-
-def _check_methods(methods: Mapping[str, Any], *, from_logits: bool) -> None:
     for name, model in methods.items():
         if not isinstance(model, Calibrator):
             raise InvalidPredictions(f"methods[{name!r}] is a {type(model).__name__}; give calibrators by name.")
@@ -253,13 +217,13 @@ def recommended(
         for own in halves:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", CertaintyWarning)
-                fitted = type(model)(**model.get_params()).fit(table[own], truth[own], labels=names)
+                fitted = model.unfitted().fit(table[own], truth[own], labels=names)
             tried[name].append(fitted.predictions(truth[~own], table[~own]))
-        losses[name] = float(np.concatenate([_losses(part) for part in tried[name]]).mean())
+        one, other = (tally(part, [LOG_LOSS]) for part in tried[name])
+        losses[name] = float(LOG_LOSS.of(one + other))
     pvalues: dict[str, float] = {}
     for name in sorted(safe, key=lambda name: losses[name]):
-        one, other = tried[name]
-        found = assess(tally(one) + tally(other), level=2 * RISKY)
+        found = assess(sum(map(tally, tried[name])), level=2 * RISKY)
         pvalues[name] = found.risk.pvalue_omnibus
         if found.verdict not in ("overconfident", "mixed"):
             return name, losses
@@ -267,18 +231,19 @@ def recommended(
     return max(safe, key=lambda name: pvalues[name]), losses
 
 
-def _losses(rows: Predictions) -> Floats:
-    """The log-loss of each row's correctness."""
-    with np.errstate(divide="ignore"):
-        losses: Floats = -np.log(np.where(rows.correct, rows.confidence_of(slice(None)), rows.doubt))
-    return losses
+def _try(calibrator: Calibrator | None, rows: ArrayPredictions, raw: ArrayPredictions, note: str = "") -> Trial:
+    assessment = assess(rows, level=2 * RISKY)
+    return Trial(calibrator, rows, assessment, value_of(LOG_LOSS, rows), _saving(raw, rows), note)
 
 
-def _saved(raw: Floats, own: Floats) -> Interval:
-    if not (np.isfinite(raw).all() and np.isfinite(own).all()):
-        with np.errstate(invalid="ignore"):
-            saved = float(np.subtract(raw.mean(), own.mean()))
-        return Interval(saved, math.nan, math.nan, math.nan, 0.95, "something called impossible happened")
-    difference = raw - own
-    mean, error = float(difference.mean()), float(difference.std()) / math.sqrt(len(difference))
-    return Interval(mean, mean - _POINT * error, mean + _POINT * error, error, 0.95, "")
+def _saving(raw: ArrayPredictions, own: ArrayPredictions) -> Interval:
+    """How much less log-loss one has than the other, row by row."""
+    (before,), (after,) = row_values(raw, SURPRISAL), row_values(own, SURPRISAL)
+    with np.errstate(invalid="ignore"):
+        saved = before - after
+        mean = float(before.mean() - after.mean())
+    if not np.isfinite(saved).all():
+        return Interval(mean, math.nan, math.nan, math.nan, 0.95, "something called impossible happened")
+    error = float(saved.std()) / math.sqrt(len(saved))
+    reach = quantile(0.95) * error
+    return Interval(mean, mean - reach, mean + reach, error, 0.95, "")

@@ -15,7 +15,7 @@ from surefoot.core.metric import Metric
 from surefoot.core.tally import Label, Tally
 from surefoot.engines.parallel import in_parallel
 from surefoot.figures.reliability import Bin, bands, near_certainty, reliability
-from surefoot.predictions import Predictions
+from surefoot.predictions import ArrayPredictions
 from surefoot.risk.evalues import e_bh, e_mean
 from surefoot.risk.groups import Dependence
 from surefoot.risk.law.counts import counts_of
@@ -57,7 +57,7 @@ class Part(NamedTuple):
 
     value: Label
     tally: Tally
-    predictions: Predictions | None = None
+    predictions: ArrayPredictions | None = None
     dependence: Dependence | None = None
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.core.tally import Label
-from surefoot.predictions import Predictions
+from surefoot.predictions import ArrayPredictions
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Surprise:
     slice: Label | None = None
 
 
-def surprises_of(rows: Predictions, slicing: Any, most: int = 12) -> tuple[Surprise, ...]:
+def surprises_of(rows: ArrayPredictions, slicing: Any, most: int = 12) -> tuple[Surprise, ...]:
     """The wrong rows of most surprise; those that claimed certainty come first, and share it all."""
     wrong = np.flatnonzero(~rows.correct & (rows.weight > 0))
     doubt, weight = rows.doubt_of(slice(None))[wrong], rows.weight[wrong]

@@ -3,10 +3,11 @@
 from typing import TYPE_CHECKING, Any
 
 from surefoot.calibrators.beta import Beta
-from surefoot.calibrators.calibrator import Calibrator, load
+from surefoot.calibrators.calibrator import Calibrator
 from surefoot.calibrators.deflation import Deflation
 from surefoot.calibrators.isotonic import Isotonic
 from surefoot.calibrators.platt import Platt
+from surefoot.calibrators.registry import METHODS, load
 from surefoot.calibrators.safe_bins import SafeBins
 from surefoot.calibrators.safe_platt import SafePlatt
 from surefoot.calibrators.temperature import Temperature
@@ -14,10 +15,6 @@ from surefoot.calibrators.venn_abers import VennAbers
 
 if TYPE_CHECKING:
     from surefoot.calibrators.wrapper import Calibrated
-
-METHODS: dict[str, type[Calibrator]] = {
-    kind.__name__: kind for kind in (Platt, Isotonic, Temperature, Beta, VennAbers, Deflation, SafePlatt, SafeBins)
-}
 
 
 def __getattr__(name: str) -> Any:

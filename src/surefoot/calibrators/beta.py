@@ -45,16 +45,10 @@ class Beta(EventCalibrator):
     """
 
     cost = "Three parameters; at the ends of the scale it follows few rows."
+    guarantee = "None: maximum likelihood of three parameters."
     _map = TwoLogarithms
 
-    def __init__(self, *, top_label: bool = False, from_logits: bool = False) -> None:
-        self.top_label, self.from_logits = top_label, from_logits
-
-    @property
-    def guarantee(self) -> str:
-        return "None: maximum likelihood of three parameters."
-
-    def _fitted(self, events: Events) -> TwoLogarithms:
+    def _fit_map(self, events: Events) -> TwoLogarithms:
         features = _features(events.probability)
         target, start = events.happened.astype(np.float64), np.zeros(3)
         found = logistic_fit(features, target, events.weight, start, ridge=_RIDGE)

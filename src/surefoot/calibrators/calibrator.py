@@ -12,7 +12,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
 from os import PathLike
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -21,10 +21,9 @@ from surefoot._io import documents
 from surefoot.core.table import Floats
 from surefoot.core.tally import Label
 from surefoot.errors import InvalidCalibrator, InvalidPredictions
-from surefoot.predictions import Predictions
+from surefoot.predictions import ArrayPredictions, Predictions
 
 SCHEMA = 1
-
 
 #: What "add one wrong" proves.
 SAFE = "On fresh exchangeable rows the mean CSR is at most 1."
@@ -100,6 +99,9 @@ class Calibrator(ABC):
     #: Of those with a proof: what bounds them away from 0 and 1.
     support_: Support | None = None
 
+    def __init__(self, *, from_logits: bool = False) -> None:
+        self.from_logits = from_logits
+
     @property
     @abstractmethod
     def guarantee(self) -> str:
@@ -127,13 +129,13 @@ class Calibrator(ABC):
     def _map_count(self, classes: int) -> int:
         """How many maps it has for so many classes."""
 
-    def predictions(self, y: Any, probabilities: Any, sample_weight: Any = None) -> Predictions:
+    def predictions(self, y: Any, probabilities: Any, sample_weight: Any = None) -> ArrayPredictions:
         """The corrected probabilities with the raw model's decision, ready to be assessed."""
         raw = self._predictions(y, probabilities, sample_weight, self._labels())
         table = self.predict_proba(probabilities)
         return Predictions.from_probabilities(
             y, table, labels=self._labels(), y_pred=raw.predicted, sample_weight=sample_weight
-        )
+        ).rows()
 
     # -- how rows come in ----------------------------------------------------------------------------------------------
 
@@ -143,13 +145,13 @@ class Calibrator(ABC):
         labels: list[Label] = self.classes_.tolist()
         return labels
 
-    def _predictions(self, y: Any, probabilities: Any, sample_weight: Any, labels: Any) -> Predictions:
+    def _predictions(self, y: Any, probabilities: Any, sample_weight: Any, labels: Any) -> ArrayPredictions:
         if not isinstance(self.from_logits, bool | np.bool_):
             raise ValueError(f"from_logits is {self.from_logits!r}; it should be true or false.")
-        door = Predictions.from_logits if self.from_logits else Predictions.from_probabilities
-        return door(y, probabilities, labels=labels, sample_weight=sample_weight)
+        constructor = Predictions.from_logits if self.from_logits else Predictions.from_probabilities
+        return constructor(y, probabilities, labels=labels, sample_weight=sample_weight).rows()
 
-    def _unlabelled(self, probabilities: Any) -> Predictions:
+    def _without_truth(self, probabilities: Any) -> ArrayPredictions:
         labels = self._labels()
         rows = len(probabilities) if hasattr(probabilities, "__len__") else 0
         # the truth is not looked at
@@ -165,9 +167,13 @@ class Calibrator(ABC):
         """The parameters it was made with."""
         return {name: getattr(self, name) for name in self._parameters()}
 
+    def unfitted(self, **parameters: Any) -> Self:
+        """A new one with the same parameters but for those given, not fitted."""
+        return type(self)(**{**self.get_params(), **parameters})
+
     def set_params(self, **parameters: Any) -> Any:
         """Change parameters; it is to be fitted anew then."""
-        type(self)(**{**self.get_params(), **parameters})  # refuses what it does not know
+        self.unfitted(**parameters)  # refuses what it does not know
         for name, value in parameters.items():
             setattr(self, name, value)
         for name in ("classes_", "maps_", "support_"):
@@ -206,21 +212,25 @@ class EventCalibrator(Calibrator):
 
     top_label: bool
 
+    def __init__(self, *, top_label: bool = False, from_logits: bool = False) -> None:
+        super().__init__(from_logits=from_logits)
+        self.top_label = top_label
+
     @property
     def is_of_top_label(self) -> bool:
         """Whether it corrects the confidence of the decision, or that of each class."""
         return self.top_label
 
     @abstractmethod
-    def _fitted(self, events: Events) -> Map: ...
+    def _fit_map(self, events: Events) -> Map: ...
 
     def fit(self, probabilities: Any, y: Any, sample_weight: Any = None, *, labels: Any = None) -> Any:
         rows = self._predictions(y, probabilities, sample_weight, labels)
-        asked = self._questions(rows)
+        questions = self._questions(rows)
         if not self.takes_weights:
-            asked = [events.equally_weighted(type(self).__name__) for events in asked]
-        maps = tuple(self._fitted(events) for events in asked)
-        support = self._support(asked[0]) if self.is_safe else None
+            questions = [events.equally_weighted(type(self).__name__) for events in questions]
+        maps = tuple(self._fit_map(events) for events in questions)
+        support = self._support(questions[0]) if self.is_safe else None
         # all or none
         self.classes_, self.maps_, self.support_ = np.array(rows.labels), maps, support
         return self
@@ -240,15 +250,15 @@ class EventCalibrator(Calibrator):
         Of the top label the raw model's decision stays: keep it where these are assessed (``y_pred=``), or use
         :meth:`predictions`.
         """
-        rows = self._unlabelled(probabilities)
+        rows = self._without_truth(probabilities)
         if self.is_of_top_label:
             return self._top_label(rows)
         assert rows.labels is not None
         count = len(rows.labels)
         if count == 2:
-            second, first = self.maps_[0](*_stated(rows, 1))
+            second, first = self.maps_[0](*_class_probability(rows, 1))
             return np.stack([first, second], axis=1)
-        table = np.stack([own(*_stated(rows, k))[0] for k, own in enumerate(self.maps_)], axis=1)
+        table = np.stack([own(*_class_probability(rows, k))[0] for k, own in enumerate(self.maps_)], axis=1)
         total = table.sum(axis=1, keepdims=True)
         # all classes ruled out: nothing is known
         shares: Floats = np.divide(table, total, out=np.full_like(table, 1 / count), where=total > 0)
@@ -258,15 +268,15 @@ class EventCalibrator(Calibrator):
         """How many maps it has for so many classes."""
         return 1 if self.is_of_top_label or classes == 2 else classes
 
-    def _questions(self, rows: Predictions) -> list[Events]:
+    def _questions(self, rows: ArrayPredictions) -> list[Events]:
         if self.is_of_top_label:
-            return [Events(*_doubted(rows), rows.wrong, rows.weight)]
+            return [Events(*_doubt_and_log_odds(rows), rows.wrong, rows.weight)]
         assert rows.labels is not None
         classes = range(1, 2) if len(rows.labels) == 2 else range(len(rows.labels))
-        return [Events(*_stated(rows, k), rows.is_truly(k), rows.weight) for k in classes]
+        return [Events(*_class_probability(rows, k), rows.is_truly(k), rows.weight) for k in classes]
 
-    def _top_label(self, rows: Predictions) -> Floats:
-        doubt, confidence = self.maps_[0](*_doubted(rows))
+    def _top_label(self, rows: ArrayPredictions) -> Floats:
+        doubt, confidence = self.maps_[0](*_doubt_and_log_odds(rows))
         if self.support_ is not None:
             doubt, confidence = self.support_.bound(doubt, confidence)
         assert rows.probabilities is not None
@@ -288,36 +298,6 @@ class EventCalibrator(Calibrator):
         return corrected
 
 
-def load(path: str | PathLike[str]) -> Calibrator:
-    """Read a calibrator that :meth:`Calibrator.save` wrote; a damaged, foreign or newer file is refused."""
-    return documents.read(path, "calibrator", SCHEMA, _unpacked, InvalidCalibrator)
-
-
-def _unpacked(body: dict[str, Any]) -> Calibrator:
-    from surefoot import calibrators
-
-    kind = calibrators.METHODS.get(body["method"])
-    if kind is None:
-        raise ValueError(f"there is no calibrator {body['method']!r}")
-    found: Calibrator = kind(**body["parameters"])
-    maps = tuple(
-        kind._map(
-            **{
-                name: np.array(value, dtype=np.float64) if isinstance(value, list) else value
-                for name, value in own.items()
-            }
-        )
-        for own in body["maps"]
-    )
-    classes = body["classes"]
-    if not isinstance(classes, list) or len(set(map(repr, classes))) < 2 or len(maps) != found._map_count(len(classes)):
-        raise ValueError("classes and maps do not belong together")
-    found.classes_, found.maps_ = np.array(classes), maps
-    support = body.get("support")
-    found.support_ = None if support is None else Support(**support)
-    return found
-
-
 def check_steps(start: Floats, *values: Floats, more: int = 0) -> None:
     """Raise unless steps rise and their values, as many as steps and some more, are probabilities."""
     if start.ndim != 1 or not np.isfinite(start).all() or (np.diff(start) < 0).any():
@@ -333,7 +313,7 @@ def check_finite(*values: float) -> None:
         raise ValueError("a parameter is no finite number")
 
 
-def _stated(rows: Predictions, label: int) -> tuple[Floats, Floats]:
+def _class_probability(rows: ArrayPredictions, label: int) -> tuple[Floats, Floats]:
     """The probability of a class and its log-odds."""
     assert rows.probabilities is not None
     table = rows.probabilities
@@ -342,7 +322,7 @@ def _stated(rows: Predictions, label: int) -> tuple[Floats, Floats]:
     return p.astype(np.float64), rows.score_log_odds(label, slice(None))
 
 
-def _doubted(rows: Predictions) -> tuple[Floats, Floats]:
+def _doubt_and_log_odds(rows: ArrayPredictions) -> tuple[Floats, Floats]:
     """The doubt and its log-odds."""
     with np.errstate(divide="ignore"):
         return rows.doubt, np.log(rows.doubt) - np.log(rows.confidence_of(slice(None)))

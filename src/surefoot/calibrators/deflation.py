@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
 from surefoot._io.arguments import check_share
 from surefoot._stats.binomial import limits
+from surefoot._stats.logarithms import log_mean
 from surefoot._stats.roots import root
 from surefoot.calibrators.calibrator import SAFE, EventCalibrator, Events, Map, check_steps
 from surefoot.core.table import Floats
 
 Kind = Literal["safe", "maximum_likelihood", "pac"]
-_KINDS = ("safe", "maximum_likelihood", "pac")
 #: Shortfalls that are tried, from the least to all.
 SHORTFALLS = np.append(0.0, np.geomspace(1e-12, 1.0, 2048))
 #: The share of alpha that is kept for the doubt of all rows alike.
@@ -64,37 +64,34 @@ class Deflation(EventCalibrator):
     """
 
     cost = "One parameter: what it takes from sure rows it takes from all. PAC asks for more, the fewer the rows."
+    takes_weights = False
     _map = Shortfalls
-    top_label = True
 
     def __init__(self, kind: Kind = "safe", *, alpha: float = 0.1, from_logits: bool = False) -> None:
-        if kind not in _KINDS:
+        if kind not in get_args(Kind):
             raise ValueError(f"kind is {kind!r}; it should be 'safe', 'maximum_likelihood' or 'pac'.")
         check_share("alpha", alpha, "0.1")
-        self.kind, self.alpha, self.from_logits = kind, alpha, from_logits
+        super().__init__(top_label=True, from_logits=from_logits)
+        self.kind, self.alpha = kind, alpha
 
     @property
     def is_safe(self) -> bool:
         return self.kind != "maximum_likelihood"
 
     @property
-    def takes_weights(self) -> bool:
-        return False
-
-    @property
     def guarantee(self) -> str:
         return _GUARANTEES[self.kind]
 
-    def _fitted(self, events: Events) -> Shortfalls:
+    def _fit_map(self, events: Events) -> Shortfalls:
         wrong, times = np.unique(events.probability[events.happened], return_counts=True)
         count = times.astype(np.float64)
         rows = len(events.probability)
         if self.kind == "safe":
             return safe_shortfalls(wrong, count, rows)
         lost = (
-            most_likely(wrong, count, rows)
+            likeliest_shortfall(wrong, count, rows)
             if self.kind == "maximum_likelihood"
-            else surely(wrong, count, rows, (1 - _KEPT) * self.alpha)
+            else certain_shortfall(wrong, count, rows, (1 - _KEPT) * self.alpha)
         )
         return Shortfalls(np.zeros(1), np.array([lost]))
 
@@ -111,7 +108,7 @@ def surprise(wrong: Floats, count: Floats, shortfall: float) -> float:
         return float((count / (wrong + shortfall * (1 - wrong))).sum())
 
 
-def most_likely(wrong: Floats, count: Floats, rows: float) -> float:
+def likeliest_shortfall(wrong: Floats, count: Floats, rows: float) -> float:
     """The shortfall that brings the CSR to 1; none if it is not above."""
     if surprise(wrong, count, 0.0) <= rows:
         return 0.0
@@ -139,16 +136,16 @@ def safe_shortfalls(wrong: Floats, count: Floats, rows: int) -> Shortfalls:
     return Shortfalls(start[kept], shortfall[kept])
 
 
-def surely(wrong: Floats, count: Floats, rows: int, alpha: float) -> float:
+def certain_shortfall(wrong: Floats, count: Floats, rows: int, alpha: float) -> float:
     """The least shortfall of which, and of all larger ones, a bet shows that the mean surprise is below 1."""
     right = rows - int(count.sum())
     kept = 1.0
     for lost in np.geomspace(0.999, 1e-9, 600).tolist():
         most = 1 / lost
         bets = _BETS * (0.999 / (most - 1))
-        seen = 1 / (wrong + lost * (1 - wrong))
-        wealth = right * np.log1p(bets) + np.log1p(bets[:, None] * (1 - seen)) @ count
-        if np.logaddexp.reduce(wealth) - math.log(len(bets)) < math.log(1 / alpha):
+        surprises = 1 / (wrong + lost * (1 - wrong))
+        wealth = right * np.log1p(bets) + np.log1p(bets[:, None] * (1 - surprises)) @ count
+        if log_mean(wealth) < math.log(1 / alpha):
             break
         kept = lost
     return kept

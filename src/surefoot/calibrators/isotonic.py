@@ -40,18 +40,12 @@ class Isotonic(EventCalibrator):
     """
 
     cost = "Many rows, or its plateaus are noise."
+    guarantee = "None: its outputs of exactly 0 and 1 are claims of certainty that a single mistake refutes."
     _map = Steps
 
-    def __init__(self, *, top_label: bool = False, from_logits: bool = False) -> None:
-        self.top_label, self.from_logits = top_label, from_logits
-
-    @property
-    def guarantee(self) -> str:
-        return "None: its outputs of exactly 0 and 1 are claims of certainty that a single mistake refutes."
-
-    def _fitted(self, events: Events) -> Steps:
-        at, weight, value = grouped(events.probability, events.happened, events.weight)
-        fitted = rising(value, weight)
+    def _fit_map(self, events: Events) -> Steps:
+        at, weight, value = group_rows(events.probability, events.happened, events.weight)
+        fitted = nearest_rising(value, weight)
         # points within a plateau tell nothing: a straight line passes through them
         kept = np.ones(len(at), dtype=bool)
         kept[1:-1] = (fitted[1:-1] != fitted[:-2]) | (fitted[1:-1] != fitted[2:])
@@ -66,7 +60,7 @@ class Isotonic(EventCalibrator):
         return Steps(at[kept], fitted[kept])
 
 
-def grouped(x: Floats, happened: Any, weight: Floats) -> tuple[Floats, Floats, Floats]:
+def group_rows(x: Floats, happened: Any, weight: Floats) -> tuple[Floats, Floats, Floats]:
     """Distinct values, rising, with their weight and the share of it that happened, of the rows that count."""
     counting = weight > 0
     at, place = np.unique(x[counting], return_inverse=True)
@@ -75,7 +69,7 @@ def grouped(x: Floats, happened: Any, weight: Floats) -> tuple[Floats, Floats, F
     return at, total, yes / total
 
 
-def rising(value: Floats, weight: Floats) -> Floats:
+def nearest_rising(value: Floats, weight: Floats) -> Floats:
     """The rising sequence nearest to the values."""
     from scipy.optimize import isotonic_regression
 

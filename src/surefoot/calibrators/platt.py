@@ -41,16 +41,10 @@ class Platt(EventCalibrator):
     """
 
     cost = "Two parameters; wrong where the truth is no sigmoid."
+    guarantee = "None: it is the usual choice, right on average over the rows it was fitted to."
     _map = Sigmoid
 
-    def __init__(self, *, top_label: bool = False, from_logits: bool = False) -> None:
-        self.top_label, self.from_logits = top_label, from_logits
-
-    @property
-    def guarantee(self) -> str:
-        return "None: it is the usual choice, right on average over the rows it was fitted to."
-
-    def _fitted(self, events: Events) -> Sigmoid:
+    def _fit_map(self, events: Events) -> Sigmoid:
         x = np.clip(events.log_odds, -1e3, 1e3) if self.from_logits else events.probability
         return sigmoid(x, events, on_log_odds=self.from_logits)
 

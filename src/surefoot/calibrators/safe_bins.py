@@ -43,25 +43,15 @@ class SafeBins(EventCalibrator):
     """
 
     cost = "Log-loss where bins hold few rows."
+    guarantee = "On fresh exchangeable rows the mean CSR is at most 1, and at most 1 + 1 / (errors + 1) in every bin."
     _map = Cells
-    top_label = True
+    is_safe = True
+    takes_weights = False
 
     def __init__(self, *, from_logits: bool = False) -> None:
-        self.from_logits = from_logits
+        super().__init__(top_label=True, from_logits=from_logits)
 
-    @property
-    def is_safe(self) -> bool:
-        return True
-
-    @property
-    def takes_weights(self) -> bool:
-        return False
-
-    @property
-    def guarantee(self) -> str:
-        return "On fresh exchangeable rows the mean CSR is at most 1, and at most 1 + 1 / (errors + 1) in every bin."
-
-    def _fitted(self, events: Events) -> Cells:
+    def _fit_map(self, events: Events) -> Cells:
         cell = np.searchsorted(EDGES, -events.log_odds, side="right")
         rows = np.bincount(cell, minlength=len(EDGES) + 1)
         wrong = np.bincount(cell, events.happened, len(EDGES) + 1)

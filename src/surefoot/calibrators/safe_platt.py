@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from surefoot.calibrators.calibrator import SAFE, EventCalibrator, Events
-from surefoot.calibrators.deflation import most_likely
+from surefoot.calibrators.deflation import likeliest_shortfall
 from surefoot.calibrators.platt import sigmoid
 from surefoot.calibrators.safe_bins import Cells
 from surefoot.core.table import Floats
@@ -34,25 +34,15 @@ class SafePlatt(EventCalibrator):
     """
 
     cost = "Next to nothing: the log-loss of Platt's sigmoid, to a thousandth or two."
+    guarantee = SAFE
     _map = Cells
-    top_label = True
+    is_safe = True
+    takes_weights = False
 
     def __init__(self, *, from_logits: bool = False) -> None:
-        self.from_logits = from_logits
+        super().__init__(top_label=True, from_logits=from_logits)
 
-    @property
-    def is_safe(self) -> bool:
-        return True
-
-    @property
-    def takes_weights(self) -> bool:
-        return False
-
-    @property
-    def guarantee(self) -> str:
-        return SAFE
-
-    def _fitted(self, events: Events) -> Cells:
+    def _fit_map(self, events: Events) -> Cells:
         cell = np.searchsorted(_EDGES, -events.log_odds, side="right")
         rows = np.bincount(cell, minlength=len(_CENTRES)).astype(np.float64)
         wrong = np.bincount(cell, events.happened, len(_CENTRES)).astype(np.float64)
@@ -75,6 +65,6 @@ class SafePlatt(EventCalibrator):
         fitted = sigmoid(np.concatenate([x, x]), doubled, on_log_odds=True)
         q, _ = fitted(np.zeros(len(x)), x)
         # as many mistakes as rows at most
-        lost = most_likely(q, e, float(n.sum()))
+        lost = likeliest_shortfall(q, e, float(n.sum()))
         own = float(q[np.searchsorted(here, cell)])
         return own + lost * (1 - own)

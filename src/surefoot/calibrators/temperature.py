@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from surefoot._stats.logarithms import log_sum
 from surefoot._stats.roots import root
 from surefoot.calibrators.calibrator import Calibrator, check_finite
 from surefoot.core.table import Floats
-from surefoot.predictions import Predictions
+from surefoot.predictions import ArrayPredictions
 
 _LOWEST, _HIGHEST = 1e-3, 1e3
 _FLOOR = -745.0
@@ -41,19 +42,13 @@ class Temperature(Calibrator):
     """
 
     cost = "One parameter; wrong where classes or regions need different corrections."
+    guarantee = "None: it has no floor, and with few rows it may sharpen confidences that are already too high."
     _map = Sharpness
-
-    def __init__(self, *, from_logits: bool = False) -> None:
-        self.from_logits = from_logits
-
-    @property
-    def guarantee(self) -> str:
-        return "None: it has no floor, and with few rows it may sharpen confidences that are already too high."
 
     def fit(self, probabilities: Any, y: Any, sample_weight: Any = None, *, labels: Any = None) -> Any:
         rows = self._predictions(y, probabilities, sample_weight, labels)
         assert rows.labels is not None
-        z = _logits(rows)
+        z = log_probabilities(rows)
         own = z[np.arange(len(z)), rows.codes("truth")]
 
         def slope(inverse: float) -> float:
@@ -73,12 +68,12 @@ class Temperature(Calibrator):
         return 1
 
     def predict_proba(self, probabilities: Any) -> Floats:
-        rows = self._unlabelled(probabilities)
+        rows = self._without_truth(probabilities)
         (sharpness,) = self.maps_
-        return _shares(_logits(rows) * sharpness.inverse)
+        return _shares(log_probabilities(rows) * sharpness.inverse)
 
 
-def _logits(rows: Predictions) -> Floats:
+def log_probabilities(rows: ArrayPredictions) -> Floats:
     """Logarithms of the probabilities of all classes, from the log-odds where these are known."""
     assert rows.labels is not None
     odds = np.stack([rows.score_log_odds(k, slice(None)) for k in range(len(rows.labels))], axis=1)
@@ -87,6 +82,5 @@ def _logits(rows: Predictions) -> Floats:
 
 
 def _shares(z: Floats) -> Floats:
-    e = np.exp(z - z.max(axis=1, keepdims=True))
-    shares: Floats = e / e.sum(axis=1, keepdims=True)
+    shares: Floats = np.exp(z - log_sum(z, axis=1)[:, None])
     return shares

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from surefoot.calibrators.calibrator import SAFE, EventCalibrator, Events, Map, 
 from surefoot.core.table import Floats
 
 Kind = Literal["merged", "pessimistic", "pooled"]
-_KINDS = ("merged", "pessimistic", "pooled")
 
 _GUARANTEES = {
     "merged": "On fresh exchangeable rows the mean CSR is at most 1 plus the error rate.",
@@ -61,20 +60,18 @@ class VennAbers(EventCalibrator):
     """
 
     cost = "Pessimistic: log-loss at the least confident rows; pooled and merged: hardly any."
+    takes_weights = False
     _map = Pairs
 
     def __init__(self, kind: Kind = "merged", *, top_label: bool = False, from_logits: bool = False) -> None:
-        if kind not in _KINDS:
+        if kind not in get_args(Kind):
             raise ValueError(f"kind is {kind!r}; it should be 'merged', 'pessimistic' or 'pooled'.")
-        self.kind, self.top_label, self.from_logits = kind, top_label, from_logits
+        super().__init__(top_label=top_label, from_logits=from_logits)
+        self.kind = kind
 
     @property
     def is_safe(self) -> bool:
         return self.kind != "merged"
-
-    @property
-    def takes_weights(self) -> bool:
-        return False
 
     @property
     def is_of_top_label(self) -> bool:
@@ -84,7 +81,7 @@ class VennAbers(EventCalibrator):
     def guarantee(self) -> str:
         return _GUARANTEES[self.kind]
 
-    def _fitted(self, events: Events) -> Pairs:
+    def _fit_map(self, events: Events) -> Pairs:
         at, place = np.unique(events.probability, return_inverse=True)
         rows, yes = (np.bincount(place, value).astype(np.float64) for value in (None, events.happened))
         pool = math.ceil(math.sqrt(len(place))) if self.kind == "pooled" else 0

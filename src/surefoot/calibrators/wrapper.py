@@ -11,7 +11,8 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
-from surefoot.calibrators import METHODS, Calibrator
+from surefoot.calibrators.calibrator import Calibrator
+from surefoot.calibrators.registry import METHODS
 from surefoot.core.table import Floats
 from surefoot.predictions.base import border_of
 
@@ -89,14 +90,14 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
     def predict_proba(self, X: Any) -> Floats:
         """Corrected probabilities, a column a class."""
         check_is_fitted(self)
-        return self.calibrator_.predict_proba(self.estimator_.predict_proba(self._checked(X)))
+        return self.calibrator_.predict_proba(self.estimator_.predict_proba(self._check(X)))
 
     def predict(self, X: Any) -> Any:
         """The class of the largest corrected probability."""
         check_is_fitted(self)
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
-    def _checked(self, X: Any) -> Any:
+    def _check(self, X: Any) -> Any:
         if isinstance(self.estimator_, FrozenEstimator):
             return X
         return validate_data(self, X, accept_sparse=True, dtype=None, ensure_all_finite=False, reset=False)

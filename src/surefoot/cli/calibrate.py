@@ -13,7 +13,7 @@ from surefoot.cli.options import Delimiter, Logits, Positive, Probabilities, Tru
 
 if TYPE_CHECKING:
     from surefoot.files.reader import Reading
-    from surefoot.predictions import Predictions
+    from surefoot.predictions import ArrayPredictions
 
 _FORMATS = (".csv", ".parquet", ".arrow", ".feather", ".jsonl")
 
@@ -59,15 +59,15 @@ def command(
     if out is not None and Path(out).suffix not in _FORMATS:
         raise typer.BadParameter(f"--out is {out!r}; it should end in {', '.join(_FORMATS)}")
     with clear_errors():
-        from surefoot.assessment.calibrate import NAMED
+        from surefoot.calibrators.registry import NAMED
 
         if method is not None and method not in NAMED:
             raise typer.BadParameter(f"there is no calibrator {method!r}; there are {', '.join(NAMED)}")
         check_outputs(out, save, beside=[path for path in (fit, apply) if path is not None])
-        reading = _whole(fit, columns, delimiter, positive)
-        model = _fitted(reading, method)
+        reading = _read(fit, columns, delimiter, positive)
+        model = _fit(reading, method)
         # nothing is written before all is known
-        rows = None if apply is None else _applied(model, reading, apply, delimiter)
+        rows = None if apply is None else _apply(model, reading, apply, delimiter)
         if save is not None:
             model.save(save)
             print(f"  Wrote {save} ({size_of(save)})")
@@ -76,7 +76,7 @@ def command(
             print(f"  Wrote {out} ({rows.num_rows:,} rows, {size_of(out)})")
 
 
-def _whole(path: str, columns: dict[str, str], delimiter: str | None, positive: str | None) -> Reading:
+def _read(path: str, columns: dict[str, str], delimiter: str | None, positive: str | None) -> Reading:
     """Rows with probabilities and truth, in memory."""
     from surefoot.core.tally import Tally
     from surefoot.files.opening import open_data
@@ -93,33 +93,31 @@ def _whole(path: str, columns: dict[str, str], delimiter: str | None, positive: 
     return reading
 
 
-def _fitted(reading: Reading, method: str | None) -> Any:
+def _fit(reading: Reading, method: str | None) -> Any:
     """The calibrator that was asked for, or the recommended one with how it was found."""
-    from surefoot.assessment.calibrate import calibrate, named
+    from surefoot.assessment.calibrate import calibrate
+    from surefoot.calibrators.registry import new_calibrator
 
-    rows: Predictions = reading.held  # type: ignore[assignment]
+    rows: ArrayPredictions = reading.held  # type: ignore[assignment]
     assert reading.columns is not None
     from_logits = reading.columns.logits is not None
     table = _logits(rows) if from_logits else rows.probabilities
     if method is not None:
-        return named(method, from_logits=from_logits).fit(table, rows.truth, labels=list(rows.labels or ()))
+        return new_calibrator(method, from_logits=from_logits).fit(table, rows.truth, labels=list(rows.labels or ()))
     found = calibrate(rows.truth, table, labels=list(rows.labels or ()), from_logits=from_logits)
     print(f"\n{found}\n")
     return found.calibrator
 
 
-def _logits(rows: Predictions) -> Any:
+def _logits(rows: ArrayPredictions) -> Any:
     """Log-odds of the second label, or logarithms of all probabilities: logits that say the same."""
-    import numpy as np
+    from surefoot.calibrators.temperature import log_probabilities
 
-    assert rows.labels is not None
-    odds = [rows.score_log_odds(k, slice(None)) for k in range(len(rows.labels))]
-    if rows.probabilities is not None and rows.probabilities.ndim == 1:
-        return odds[1]
-    return np.stack([-np.logaddexp(0, -own) for own in odds], axis=1)
+    has_second_only = rows.probabilities is not None and rows.probabilities.ndim == 1
+    return rows.score_log_odds(1, slice(None)) if has_second_only else log_probabilities(rows)
 
 
-def _applied(model: Any, reading: Reading, path: str, delimiter: str | None) -> Any:
+def _apply(model: Any, reading: Reading, path: str, delimiter: str | None) -> Any:
     """The rows of a file, in their order: corrected probabilities, and what the raw model predicts and how surely.
 
     Columns of probabilities keep their names; of a list, or of logits, each class has one.

@@ -30,7 +30,7 @@ from surefoot.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from surefoot.predictions import Predictions
+    from surefoot.predictions import ArrayPredictions
     from surefoot.risk.stream.monitor import Monitor
 
 
@@ -148,7 +148,7 @@ def _opened(state: str, asked: dict[str, Any], identifier: str | None) -> Monito
     return watcher
 
 
-def _counted(watcher: Monitor, rows: Predictions, ids: Any, groups: Any) -> None:
+def _counted(watcher: Monitor, rows: ArrayPredictions, ids: Any, groups: Any) -> None:
     every = slice(None)
     doubt = {"doubt": rows.doubt_of(every)} if rows.stores_doubt else {}
     watcher.update(rows.correct, None if doubt else rows.confidence_of(every), **doubt, ids=ids, groups=groups)

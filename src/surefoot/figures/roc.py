@@ -13,7 +13,7 @@ from surefoot.errors import UndefinedMetricWarning
 from surefoot.figures.figure import Axis, Curve, Figure, Layer, Mark, Point, Text
 from surefoot.figures.labels import area, percent_ticks
 from surefoot.metrics.ranking import cw_roc_curve, roc_curve
-from surefoot.predictions import Predictions
+from surefoot.predictions import ArrayPredictions
 
 #: Rows times classes up to which the curves are drawn.
 _MOST = 5_000_000
@@ -76,7 +76,7 @@ class Roc:
         )
 
 
-def roc(predictions: Predictions, auc: float, cw_auc: float) -> Roc | None:
+def roc(predictions: ArrayPredictions, auc: float, cw_auc: float) -> Roc | None:
     """The curves of the second of two classes, of more the mean over all, one against the rest.
 
     None where no class has rows inside and outside of it, or where ranking all of them takes too long.

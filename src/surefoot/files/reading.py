@@ -12,13 +12,13 @@ from surefoot.files.opening import open_data, open_live
 from surefoot.files.reader import Progress, Reader, Reading
 from surefoot.files.rounding import decimals_of
 from surefoot.files.source import BadFile, Batch
-from surefoot.predictions import Predictions
+from surefoot.predictions import ArrayPredictions
 
 #: Decimals that a stream of text is supposed to have before it has shown any.
 _SUPPOSED = 6
 
 
-def load(path: str | os.PathLike[str], **columns: Any) -> Predictions:
+def load(path: str | os.PathLike[str], **columns: Any) -> ArrayPredictions:
     """Predictions from a file: CSV, TSV, Parquet, Arrow, JSON lines, NPZ, or a log of lm-evaluation-harness.
 
     ``columns`` are those of :meth:`Predictions.from_frame`; sensible names are found without being told. A folder or a
@@ -36,7 +36,7 @@ def load(path: str | os.PathLike[str], **columns: Any) -> Predictions:
         raise BadFile("a saved tally holds no rows; load it with surefoot.Tally.load", file=os.fspath(path))
     reader = Reader(os.fspath(path), sources, columns, None, labels, floor, None, positive=positive, float32=float32)
     held = reader.whole().held
-    assert isinstance(held, Predictions)
+    assert isinstance(held, ArrayPredictions)
     return held
 
 
@@ -79,7 +79,7 @@ def follow(
     positive: str | None = None,
     float32: bool = True,
     group: str | None = None,
-) -> Iterator[tuple[Predictions, Any, Any]]:
+) -> Iterator[tuple[ArrayPredictions, Any, Any]]:
     """The rows of a file in order, some at a time, with their ids and groups; of standard input as they arrive.
 
     A group whose rows follow each other is not parted.

@@ -34,7 +34,7 @@ from surefoot.metrics import ALL
 from surefoot.metrics.averages import Average, check_average
 from surefoot.metrics.confusion import CW_PAIRS, read_confusion
 from surefoot.metrics.ranking import area_metric
-from surefoot.predictions.tensors import BORDER, TensorPredictions
+from surefoot.predictions.tensors import BORDER
 
 try:
     import torchmetrics
@@ -67,7 +67,7 @@ class _Holder(torchmetrics.Metric):
         options = [float(from_logits), float(ignore_index is not None), float(ignore_index or 0)]
         self.add_state("options", torch.tensor(options, dtype=torch.float64), dist_reduce_fx="max")
 
-    def _predictions(self, preds: Any, target: Any, classes: int | None = None) -> TensorPredictions | None:
+    def _predictions(self, preds: Any, target: Any, classes: int | None = None) -> Any:
         """The rows of a batch, checked; None if none of them counts."""
         preds, target = self._rows(preds, target)
         found = 2 if preds.ndim == 1 else preds.shape[1]

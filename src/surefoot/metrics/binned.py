@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from surefoot._io.arguments import check_whole
-from surefoot.core.keys import EXACT_CONFIDENCE, Bins, Closed, Key
+from surefoot.core.keys import EXACT_CONFIDENCE, Bins, Closed, Codes, Key
 from surefoot.core.metric import Metric
 from surefoot.core.table import Floats
 from surefoot.core.tally import Tally
@@ -27,6 +27,12 @@ def equal_width(n_bins: int, closed: Closed) -> Bins:
     """Bins of equal width on [0, 1]. Inner edges are compared, not multiplied out: 0.6 falls where linspace puts it."""
     edges = tuple(np.linspace(0, 1, int(n_bins) + 1)[1:-1].tolist())
     return Bins("confidence", edges, closed, f"{n_bins} bins of confidence closed on the {closed}")
+
+
+def bin_codes(bins: Bins, values: Floats) -> Codes:
+    """The bin of each value, by the bins' own rule."""
+    # an inner edge belongs to the bin below it when bins are closed on the right
+    return np.searchsorted(bins.edges, values, side="left" if bins.closed == "right" else "right")
 
 
 def gap_terms(key: Key) -> tuple[Term, Term]:

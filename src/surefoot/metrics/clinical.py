@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from surefoot._io.arguments import check_whole
+from surefoot._stats.logistic import logistic_fit
 from surefoot.core.metric import Metric, Outcome, undefined
-from surefoot.core.table import Floats
 from surefoot.core.tally import Tally
 from surefoot.core.term import Term
 from surefoot.metrics.by_confidence import NOTHING, TERMS, levels
@@ -81,8 +82,8 @@ def hosmer_lemeshow_metric(n_groups: int = 10) -> Metric:
     )
 
 
-def _cox(t: Tally) -> tuple[float, float] | Outcome:
-    """Intercept and slope of the logistic regression of correctness on the log-odds of confidence."""
+def _cox_line(t: Tally) -> dict[str, float] | Outcome:
+    """Slope and intercept of the logistic regression of correctness on the log-odds of confidence."""
     at = levels(t)
     inside = (at.confidence > 0) & (at.confidence < 1)
     x = np.log(at.confidence[inside]) - np.log1p(-at.confidence[inside])
@@ -95,47 +96,24 @@ def _cox(t: Tally) -> tuple[float, float] | Outcome:
     right, wrong = x[correct > 0], x[correct < weight]
     if right.min() >= wrong.max() or wrong.min() >= right.max():
         return undefined("confidence separates correct rows from wrong ones: the slope has no bound")
-    line = np.array([0.0, 1.0])
-    design = np.stack([np.ones(len(x)), x])
-
-    def likelihood(line: Floats) -> float:
-        z = line[0] + line[1] * x
-        return float((correct * z - weight * np.logaddexp(0.0, z)).sum())
-
-    for _ in range(100):
-        p = 1 / (1 + np.exp(-np.clip(line[0] + line[1] * x, -700, 700)))
-        gradient = (design * (correct - weight * p)).sum(axis=1)
-        hessian = (design[:, None] * design * (weight * p * (1 - p))).sum(axis=2)
-        step = np.linalg.lstsq(hessian, gradient, rcond=None)[0]
-        # Newton's step, halved until it does not lead down
-        while likelihood(line + step) < likelihood(line) - 1e-13 and np.abs(step).max() > 1e-12:
-            step = step / 2
-        line = line + step
-        if np.abs(step).max() <= 1e-12 * max(1.0, float(np.abs(line).max())):
-            break
-    return float(line[0]), float(line[1])
+    features = np.stack([x, np.ones(len(x))], axis=1)
+    slope, intercept = logistic_fit(features, correct / weight, weight, np.array([1.0, 0.0])).tolist()
+    return {"slope": slope, "intercept": intercept}
 
 
-def _remembered(t: Tally) -> tuple[float, float] | Outcome:
-    found: tuple[float, float] | Outcome = t.cached("cox line", lambda: _cox(t))
-    return found
+def _of_cox_line(part: str) -> Callable[[Tally], float | Outcome]:
+    def formula(t: Tally) -> float | Outcome:
+        line: dict[str, float] | Outcome = t.cached("cox line", lambda: _cox_line(t))
+        return line if isinstance(line, Outcome) else line[part]
 
-
-def _slope(t: Tally) -> float | Outcome:
-    found = _remembered(t)
-    return found if isinstance(found, Outcome) else found[1]
-
-
-def _intercept(t: Tally) -> float | Outcome:
-    found = _remembered(t)
-    return found if isinstance(found, Outcome) else found[0]
+    return formula
 
 
 _COX = "Cox, Biometrika (1958)"
 COX_SLOPE = Metric(
     "cox_slope",
     TERMS,
-    _slope,
+    _of_cox_line("slope"),
     title="Cox's calibration slope",
     reading="Correctness against the log-odds of confidence; below 1, confidences are too extreme.",
     notation=r"b \text{ of } \mathrm{logit}\, P(y = 1) = a + b\, \mathrm{logit}\, c",
@@ -146,7 +124,7 @@ COX_SLOPE = Metric(
 COX_INTERCEPT = Metric(
     "cox_intercept",
     TERMS,
-    _intercept,
+    _of_cox_line("intercept"),
     title="Cox's calibration intercept",
     reading="Below 0, confidences are too high on the whole once the slope is taken out.",
     notation=r"a \text{ of } \mathrm{logit}\, P(y = 1) = a + b\, \mathrm{logit}\, c",

@@ -7,9 +7,10 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from surefoot.core.keys import CLASS_SCORE, from_ordered_bits
 from surefoot.core.metric import Metric, Outcome
@@ -22,6 +23,7 @@ from surefoot.metrics.weighted import gained
 from surefoot.predictions import Predictions
 from surefoot.predictions.arguments import refuse_beside_predictions
 from surefoot.predictions.labels import as_labels
+from surefoot.predictions.memory import InMemory
 
 POSITIVE = Term("positives by score", lambda row: row.weight * row.positive, CLASS_SCORE)
 NEGATIVE = Term("negatives by score", lambda row: row.weight * row.negative, CLASS_SCORE)
@@ -39,6 +41,28 @@ def pair_probability(positive: Floats, negative: Floats) -> float:
     """The chance that a positive outranks a negative: it beats those below it, and half of those it ties with."""
     # both sides counted, not one taken from the product of the sums: of a perfect ranking exactly nothing is lost
     return _share(_pairs_won(positive, negative), _pairs_won(negative, positive))
+
+
+class ScoreOrder(NamedTuple):
+    """The order of scores, and where in it each distinct score begins."""
+
+    order: npt.NDArray[np.intp]
+    starts: npt.NDArray[np.intp]
+
+    @staticmethod
+    def of(scores: Floats) -> ScoreOrder:
+        order = np.argsort(scores, kind="stable")
+        return ScoreOrder(order, np.flatnonzero(np.append(True, np.diff(scores[order]) != 0)))
+
+    def masses(self, weight: Floats) -> Floats:
+        """The weight of the rows of each distinct score, rising."""
+        return np.add.reduceat(weight[self.order], self.starts)
+
+    def of_rows(self, values: Floats) -> Floats:
+        """A value for each distinct score as one for each row."""
+        spread = np.empty(len(self.order))
+        spread[self.order] = np.repeat(values, np.diff(self.starts, append=len(self.order)))
+        return spread
 
 
 def _share(won: float, lost: float) -> float:
@@ -219,27 +243,21 @@ def area_metric(name: str, average: Average = "macro") -> Metric:
     )
 
 
-def _gains(weighted: Any, plain: Any) -> Any:
-    pairs = zip(np.ravel(weighted), np.ravel(plain), strict=True)
-    return np.reshape([gained(one, other) for one, other in pairs], np.shape(weighted))
-
-
 @cache
 def auc_gain_metric(average: Average = "macro") -> Metric:
     """The gain of cwAUC over AUC, of their averages or a value a class."""
 
     def formula(t: Tally) -> Any:
         plain, weighted = _averaged(t, "auc", average), _averaged(t, "cw_auc", average)
-        value = _gains(_plain(weighted), _plain(plain))
-        value = value if average is None else float(value)
+        value = gained(_plain(weighted), _plain(plain))
         return Outcome(value, weighted.note) if isinstance(weighted, Outcome) else value
 
     def error(t: Tally) -> float:
         plain, weighted = (np.asarray(_plain(_averaged(t, name, average))) for name in ("auc", "cw_auc"))
         off, cw_off = _off(t, "auc", average), _off(t, "cw_auc", average)
-        here = _gains(weighted, plain)
+        here = gained(weighted, plain)
         # it rises with cwAUC and falls with AUC, so the ends lie where both are off in opposite ways
-        up, down = _gains(weighted + cw_off, plain - off), _gains(weighted - cw_off, plain + off)
+        up, down = gained(weighted + cw_off, plain - off), gained(weighted - cw_off, plain + off)
         return float(np.max(np.nan_to_num(np.maximum(up - here, here - down))))
 
     return Metric(
@@ -289,7 +307,7 @@ def _curve(predictions: Predictions, label: Any, metric: Metric, terms: tuple[Te
     if missing:
         raise MetricUnavailable(missing)
     position = _position(predictions, label)
-    if not predictions.has_rows:
+    if not isinstance(predictions, InMemory):
         raise NeedsRows("a ROC curve")
     table = predictions.tally(terms, exact=True).table(CLASS_SCORE).of_class(position)
     positive, negative = (table.totals[term.name].value[::-1] for term in terms)

@@ -59,7 +59,7 @@ def tally(predictions: Predictions, metrics: Iterable[Metric | str] | None = Non
     0.5
     """
     if not isinstance(predictions, Predictions):
-        kind = type(predictions).__name__
+        kind = type(predictions).__name__  # type: ignore[unreachable]
         raise TypeError(f"tally takes Predictions, not {kind}; make them with Predictions.from_labels or the like.")
     chosen = _chosen(predictions, metrics)
     return predictions.tally(terms_for(chosen, tests=metrics is None, diagram=metrics is None), by=by)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from surefoot.core.metric import Metric, Outcome, undefined
 from surefoot.core.tally import Tally
 from surefoot.metrics.terms import CONFIDENCE, CORRECT, CORRECT_CONFIDENCE, WEIGHT
@@ -23,10 +25,11 @@ def _gain(t: Tally) -> float | Outcome:
     return weighted if isinstance(weighted, Outcome) else gained(weighted, _accuracy(t))
 
 
-def gained(weighted: float, plain: float) -> float:
+def gained(weighted: Any, plain: Any) -> Any:
     """How much of the gap between the lower of the two and 1 the weighting wins (or, negative, loses)."""
-    room = 1 - min(weighted, plain)
-    return (weighted - plain) / room if room else 0.0
+    room = 1 - np.minimum(weighted, plain)
+    gains = np.divide(np.subtract(weighted, plain), room, out=np.zeros(np.shape(room)), where=room != 0)
+    return gains if gains.ndim else float(gains)
 
 
 ACCURACY = Metric(

@@ -38,15 +38,8 @@ def cell(
     """A mean over repetitions, or a rate."""
     ours = float(drawn.mean())
     if quantity in RATES:
-        return Cell(
-            table,
-            row,
-            quantity,
-            printed,
-            ours,
-            math.sqrt(ours * (1 - ours) / repetitions),
-            _rate_agrees(printed, drawn, repetitions),
-        )
+        error = math.sqrt(ours * (1 - ours) / repetitions)
+        return Cell(table, row, quantity, printed, ours, error, _rate_agrees(printed, drawn, repetitions))
     error = float(drawn.std(ddof=1)) * math.sqrt(1 / repetitions + 1 / len(drawn)) if len(drawn) > 1 else math.nan
     agrees = abs(printed - ours) <= _ERRORS * error + _HALF_DIGIT * max(1.0, abs(printed) * 1e-3)
     agrees = agrees or (quantity == "p_risk" and _seldom_agrees(printed, drawn, repetitions))
@@ -76,14 +69,14 @@ def _seldom_agrees(printed: float, drawn: Floats, repetitions: int) -> bool:
     return events <= 5 and _rate_agrees(events / repetitions, odd.astype(np.float64), repetitions)
 
 
-def single(table: str, row: tuple[str, ...], quantity: str, printed: float, drawn: Floats) -> Cell:
+def single_cell(table: str, row: tuple[str, ...], quantity: str, printed: float, drawn: Floats) -> Cell:
     """One experiment that the paper prints: within the range of ours."""
     made = cell(table, row, quantity, printed, drawn, repetitions=1)
     inside = float(np.min(drawn)) - _HALF_DIGIT <= printed <= float(np.max(drawn)) + _HALF_DIGIT
     return replace(made, agrees=made.agrees or inside)
 
 
-def counted(cells: list[Cell]) -> tuple[int, int, int]:
+def count_agreement(cells: list[Cell]) -> tuple[int, int, int]:
     """Cells that agree, those that can be compared, and those that cannot."""
     comparable = [one for one in cells if not one.why]
     return sum(one.agrees for one in comparable), len(comparable), len(cells) - len(comparable)

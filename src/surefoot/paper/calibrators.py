@@ -9,19 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.assessment.calibrate import NAMED
-from surefoot.calibrators import Calibrator
+from surefoot.calibrators.calibrator import Calibrator
+from surefoot.calibrators.registry import NAMED
 from surefoot.metrics import ALL
+from surefoot.paper.tables import markdown_table
 from surefoot.predictions import Predictions
 from surefoot.risk.test import risk_test
 
 #: The paper's clip, for the numbers that a claim of certainty would make infinite.
 FLOOR = 1e-8
 METHODS: dict[str, Calibrator | None] = {"raw": None, **NAMED}
-Judged = dict[str, dict[str, float]]
+Judgements = dict[str, dict[str, float]]
 
 
-def judged(fit: Any, classes: Any, test: Any, truth: Any) -> Judged:
+def judge(fit: Any, classes: Any, test: Any, truth: Any) -> Judgements:
     """What each calibrator, fitted to some rows, makes of others; the raw model's decision is kept."""
     labels = list(range(test.shape[1]))
     decision = test.argmax(axis=1)
@@ -29,7 +30,7 @@ def judged(fit: Any, classes: Any, test: Any, truth: Any) -> Judged:
     for name, method in METHODS.items():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            table = test if method is None else _fresh(method).fit(fit, classes, labels=labels).predict_proba(test)
+            table = test if method is None else method.unfitted().fit(fit, classes, labels=labels).predict_proba(test)
             clipped, exact = (
                 Predictions.from_probabilities(truth, table, labels=labels, y_pred=decision, floor=floor)
                 for floor in (FLOOR, None)
@@ -41,15 +42,10 @@ def judged(fit: Any, classes: Any, test: Any, truth: Any) -> Judged:
     return found
 
 
-def _fresh(method: Calibrator) -> Calibrator:
-    made: Calibrator = type(method)(**method.get_params())
-    return made
-
-
-def table(found: Mapping[tuple[str, int], Judged]) -> str:
+def table(found: Mapping[tuple[str, int], Judgements]) -> str:
     """Means over sets and splits, and on how many sets a calibrator is risky, as a Markdown table."""
     heads = "log loss", "Brier", "cwA", "median CSR", "risky splits", "risky sets", "log loss less Platt's"
-    lines = ["| method | proof | " + " | ".join(heads) + " |", "|---|---|" + "---:|" * len(heads)]
+    rows = []
     platt = _mean(found, "platt", "log_loss")
     names = list(dict.fromkeys(name for name, _ in found))
     for method, made in METHODS.items():
@@ -65,11 +61,11 @@ def table(found: Mapping[tuple[str, int], Judged]) -> str:
             f"{sum(first.values())} of {len(first)}",
             f"{_mean(found, method, 'log_loss') - platt:+.4f}",
         )
-        lines.append(f"| {method} | {'yes' if made is not None and made.is_safe else ''} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        rows.append([method, "yes" if made is not None and made.is_safe else "", *cells])
+    return markdown_table(["method", "proof", *heads], rows, words=2)
 
 
-def _mean(found: Mapping[tuple[str, int], Judged], method: str, quantity: str) -> float:
+def _mean(found: Mapping[tuple[str, int], Judgements], method: str, quantity: str) -> float:
     """The mean over sets of the mean over their splits."""
     names = dict.fromkeys(name for name, _ in found)
     of_sets = [np.mean([own[method][quantity] for (which, _), own in found.items() if which == name]) for name in names]

@@ -32,7 +32,7 @@ def synthetic(
 ) -> None:
     """Ten profiles of confidence, eight ways of being right, five sizes: a minute on two cores."""
     with clear_errors():
-        folder = _made(out)
+        folder = _make_folder(out)
         from surefoot.paper.simulation import Plan
         from surefoot.paper.synthetic import run
 
@@ -46,7 +46,7 @@ def synthetic(
             print(f"  stopped; sizes that are finished are kept: surefoot paper synthetic -o {out}", file=sys.stderr)
             raise
         screen.close()
-        _summary(folder, cells)
+        _print_summary(folder, cells)
 
 
 @app.command("real")
@@ -54,8 +54,7 @@ def real(
     out: Out = "paper",
     data: Data = None,
     datasets: Annotated[
-        str | None,
-        typer.Option("--datasets", metavar="A,B,...", help="Some of the fifteen; by default all."),
+        str | None, typer.Option("--datasets", metavar="A,B,...", help="Some of the fifteen; by default all.")
     ] = None,
     trials: Annotated[int, typer.Option("--trials", help="Of each search.")] = 60,
     folds: Annotated[int, typer.Option("--folds", help="Of each trial.")] = 5,
@@ -68,7 +67,7 @@ def real(
     with clear_errors():
         from surefoot.paper.datasets import SETS, folder_of
         from surefoot.paper.real import Budget, run
-        from surefoot.paper.real_tables import written
+        from surefoot.paper.real_tables import write_tables
 
         names = [name.strip() for name in datasets.split(",")] if datasets else list(SETS)
         unknown = next((name for name in names if name not in SETS), None)
@@ -79,25 +78,18 @@ def real(
             if fast
             else Budget(_positive("--trials", trials), _positive("--folds", folds, 2), _numbers(seeds))
         )
-        folder = _made(out)
+        folder = _make_folder(out)
         screen = _Screen()
         try:
-            found = run(
-                folder,
-                folder_of(data),
-                budget,
-                names=names,
-                use_stored=tuned,
-                is_weighted=not unweighted,
-                told=screen.words,
-            )
+            options: dict[str, Any] = {"names": names, "use_stored": tuned, "is_weighted": not unweighted}
+            found = run(folder, folder_of(data), budget, **options, report=screen.words)
         except KeyboardInterrupt:
             screen.close()
             print("  stopped; the same command goes on after the last whole trial", file=sys.stderr)
             raise
         screen.close()
         kind = "plain" if unweighted else "weighted"
-        for path in written(folder, found, kind):
+        for path in write_tables(folder, found, kind):
             print(f"  Wrote {path}")
 
 
@@ -105,8 +97,8 @@ def real(
 def figures(out: Out = "paper", data: Data = None) -> None:
     """ROC and cwROC of Adult and CIFAR-10 (raw, isotonic, Platt), and of class 0 of the others by Platt."""
     with clear_errors():
-        folder = _made(out)
-        for path in _figures(folder, data):
+        folder = _make_folder(out)
+        for path in _make_figures(folder, data):
             print(f"  Wrote {path}")
 
 
@@ -118,42 +110,31 @@ def everything(
 ) -> None:
     """All of it, with the parameters that come along; paper.md puts it beside the printed tables."""
     with clear_errors():
-        folder = _made(out)
+        folder = _make_folder(out)
         from surefoot._io.writing import write_whole
         from surefoot.paper.datasets import folder_of
         from surefoot.paper.document import document
         from surefoot.paper.real import Budget, run
-        from surefoot.paper.real_tables import written
+        from surefoot.paper.real_tables import write_tables
         from surefoot.paper.simulation import Plan
         from surefoot.paper.synthetic import run as simulate
-        from surefoot.paper.training import stored
+        from surefoot.paper.training import stored_setting
         from surefoot.render.method import versions
 
         screen = _Screen()
         cells = simulate(folder, Plan.like_the_paper() if fast else Plan.full(), screen.progress)
         screen.close()
         budget = Budget(seeds=(42,)) if fast else Budget()
-        names, missing = _present(data)
+        names, missing = _available_sets(data)
         found = {}
         for kind, weighted in (("weighted", True), ("plain", False)):
-            known = [name for name in names if weighted or stored(name, is_weighted=False) is not None]
-            found[kind] = (
-                run(
-                    folder,
-                    folder_of(data),
-                    budget,
-                    names=known,
-                    use_stored=True,
-                    is_weighted=weighted,
-                    told=screen.words,
-                )
-                if known
-                else {}
-            )
+            known = [name for name in names if weighted or stored_setting(name, is_weighted=False) is not None]
+            options: dict[str, Any] = {"names": known, "use_stored": True, "is_weighted": weighted}
+            found[kind] = run(folder, folder_of(data), budget, **options, report=screen.words)
             if found[kind]:
-                written(folder, found[kind], kind)
+                write_tables(folder, found[kind], kind)
         screen.close()
-        for path in _figures(folder, data):
+        for path in _make_figures(folder, data):
             print(f"  Wrote {path}")
         write_whole(folder / "paper.md", document(cells, found["weighted"], found["plain"], versions()))
         print(f"  Wrote {folder / 'paper.md'}")
@@ -163,33 +144,33 @@ def everything(
             )
 
 
-def _present(data: str | None) -> tuple[list[str], list[str]]:
+def _available_sets(data: str | None) -> tuple[list[str], list[str]]:
     """The data sets that are in the folder and whose parameters come along, and the others."""
     from surefoot.paper.datasets import SETS, folder_of
     from surefoot.paper.real import FIXED
-    from surefoot.paper.training import stored
+    from surefoot.paper.training import stored_setting
 
     folder = folder_of(data)
     there = [name for name, one in SETS.items() if folder is not None and (folder / one.path).exists()]
-    kept = [name for name in there if name in FIXED or stored(name, is_weighted=True) is not None]
+    kept = [name for name in there if name in FIXED or stored_setting(name, is_weighted=True) is not None]
     return kept, [name for name in SETS if name not in kept]
 
 
-def _figures(folder: Path, data: str | None) -> list[Path]:
+def _make_figures(folder: Path, data: str | None) -> list[Path]:
     from surefoot.paper.datasets import folder_of, load
-    from surefoot.paper.figures import drawn, predictions
-    from surefoot.paper.real import parameters_of
+    from surefoot.paper.figures import draw_figures, predictions
+    from surefoot.paper.real import setting_of
 
     screen = _Screen()
     models = {}
-    for name in _present(data)[0]:
+    for name in _available_sets(data)[0]:
         screen.words(f"{name}: model for its figure")
-        models[name] = predictions(name, load(name, folder_of(data)), parameters_of(name))
+        models[name] = predictions(name, load(name, folder_of(data)), setting_of(name))
     screen.close()
-    return drawn(folder, models) if models else []
+    return draw_figures(folder, models) if models else []
 
 
-def _made(out: str) -> Path:
+def _make_folder(out: str) -> Path:
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(20, "is a file; name a folder", out)
@@ -210,10 +191,10 @@ def _numbers(text: str) -> tuple[int, ...]:
         raise typer.BadParameter(f"--seeds is {text!r}; it should be whole numbers, such as 42,0,1") from None
 
 
-def _summary(folder: Path, cells: list[Any]) -> None:
-    from surefoot.paper.agreement import counted
+def _print_summary(folder: Path, cells: list[Any]) -> None:
+    from surefoot.paper.agreement import count_agreement
 
-    agree, comparable, others = counted(cells)
+    agree, comparable, others = count_agreement(cells)
     print(f"\n  Wrote the tables to {folder}")
     print(f"  {agree:,} of {comparable:,} cells agree with the paper ({agree / max(1, comparable):.1%});")
     print(f"  {others:,} more are means of infinite variance. Rest in {folder / 'differences.csv'}\n")

@@ -72,7 +72,7 @@ LARGE = ("covertype", "mnist", "cifar10")
 
 
 @dataclass(frozen=True)
-class Loaded:
+class Samples:
     """Features as numbers (text by ordinal codes, missing as nan), classes as codes, and the official test rows."""
 
     features: npt.NDArray[np.float32]
@@ -87,13 +87,13 @@ def folder_of(given: str | os.PathLike[str] | None) -> Path | None:
     return Path(chosen) if chosen else None
 
 
-def load(name: str, folder: Path | None, *, download: bool = True) -> Loaded:
+def load(name: str, folder: Path | None, *, download: bool = True) -> Samples:
     """A data set by name."""
     one = SETS[name]
     if folder is not None and (folder / one.path).exists():
-        return _prepared(one, _read(folder / one.path))
+        return _prepare(one, _read(folder / one.path))
     if one.openml is not None and download:
-        return _prepared(one, _downloaded(one))
+        return _prepare(one, _download(one))
     where = f"looked for {one.path} in {folder}" if folder else "no data folder was named"
     way = f"; OpenML has it as number {one.openml}" if one.openml else "; we know of no copy at OpenML"
     raise MissingData(f"data set {name} is missing: {where}{way}. Name a folder with --data or SUREFOOT_DATA")
@@ -117,7 +117,7 @@ def _read(path: Path) -> dict[str, Any]:
     return found
 
 
-def _downloaded(one: DataSet) -> dict[str, Any]:
+def _download(one: DataSet) -> dict[str, Any]:
     """By scikit-learn, which checks the MD5 that OpenML states, and keeps what it fetched in its cache."""
     try:
         from sklearn.datasets import fetch_openml
@@ -138,7 +138,7 @@ def _downloaded(one: DataSet) -> dict[str, Any]:
     return found
 
 
-def _prepared(one: DataSet, columns: dict[str, Any]) -> Loaded:
+def _prepare(one: DataSet, columns: dict[str, Any]) -> Samples:
     if one.target not in columns:
         raise MissingData(f"data set {one.name} has no column {one.target!r}; is it the one that is meant?")
     split = columns.pop("split", None)
@@ -149,7 +149,7 @@ def _prepared(one: DataSet, columns: dict[str, Any]) -> Loaded:
         known = np.ones(len(target), dtype=bool)
         if one.drops_unknown:
             known = ~np.any([values == "?" for values in kept], axis=0)
-        features = [_coded(values[known])[:, None] for values in kept]
+        features = [_encode(values[known])[:, None] for values in kept]
         target, split = target[known], None if split is None else split[known]
     table = np.concatenate([part.astype(np.float32) for part in features], axis=1)
     if one.missing is not None:
@@ -158,10 +158,10 @@ def _prepared(one: DataSet, columns: dict[str, Any]) -> Loaded:
     plain = np.array([value.rstrip(".") if isinstance(value, str) else value for value in target], dtype=object)
     labels = tuple(sorted(set(plain.tolist())))
     codes = np.array([labels.index(value) for value in plain.tolist()], dtype=np.int64)
-    return Loaded(table, codes, labels, None if split is None or not one.is_split else split == "test")
+    return Samples(table, codes, labels, None if split is None or not one.is_split else split == "test")
 
 
-def _coded(values: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+def _encode(values: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
     """Numbers as they are; text by its place among the sorted values; nothing as nan."""
     if any(isinstance(value, str) for value in values):
         known: Sequence[str] = sorted({value for value in values if isinstance(value, str)})

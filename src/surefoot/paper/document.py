@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.paper.agreement import Cell, counted
+from surefoot.paper.agreement import Cell, count_agreement
 from surefoot.paper.calibrators import table
 from surefoot.paper.datasets import SETS
-from surefoot.paper.printed import printed
 from surefoot.paper.real import BESIDE, REGIMES
-from surefoot.paper.real_tables import Found, claims, compared
+from surefoot.paper.real_tables import Found, claims, compare_cells
+from surefoot.paper.tables import markdown_table, printed_table
 
 _WHY = """\
 - *Tight Lo, cwAUC*: all confidences lie below one half, so both classes have the same score in every row, and with
@@ -49,20 +49,18 @@ def document(cells: list[Cell], real: Found | None, control: Found | None, versi
 
 
 def _synthetic(cells: list[Cell]) -> list[str]:
-    agree, comparable, _ = counted(cells)
+    agree, comparable, _ = count_agreement(cells)
     by_table: dict[str, list[Cell]] = defaultdict(list)
     for one in cells:
         by_table[one.table].append(one)
-    lines = ["| table | cells | agree | infinite variance |", "|---|---:|---:|---:|"]
-    for name, own in by_table.items():
-        good, able, infinite = counted(own)
-        lines.append(f"| `{name}` | {able} | {good} | {infinite} |")
+    counts = {name: count_agreement(own) for name, own in by_table.items()}
+    rows = ([f"`{name}`", str(able), str(good), str(infinite)] for name, (good, able, infinite) in counts.items())
     out = [
         "## Synthetic",
         f"**{agree:,} of {comparable:,} cells agree ({agree / comparable:.1%})**: means within four standard errors of "
         "a mean of 100 repetitions, rates by a binomial test at 0.0001. Ours are 2,000 repetitions (200 at n = "
         "100,000, 20 at a million).",
-        "\n".join(lines),
+        markdown_table(("table", "cells", "agree", "infinite variance"), rows),
         _WHY.strip(),
     ]
     outside = [one for one in cells if not one.why and not one.agrees]
@@ -75,9 +73,8 @@ def _synthetic(cells: list[Cell]) -> list[str]:
 
 
 def _cells(cells: list[Cell]) -> str:
-    lines = ["| table | row | quantity | printed | ours |", "|---|---|---|---:|---:|"]
-    lines += [f"| `{c.table}` | {' '.join(c.row)} | {c.quantity} | {c.printed:g} | {_short(c.ours)} |" for c in cells]
-    return "\n".join(lines)
+    rows = ([f"`{c.table}`", " ".join(c.row), c.quantity, f"{c.printed:g}", _format(c.ours)] for c in cells)
+    return markdown_table(("table", "row", "quantity", "printed", "ours"), rows, words=3)
 
 
 def _wide(cells: list[Cell]) -> str:
@@ -86,20 +83,18 @@ def _wide(cells: list[Cell]) -> str:
     for one in cells:
         rows[one.row][one.quantity] = one
     columns = list(dict.fromkeys(one.quantity for one in cells))
-    lines = ["| | " + " | ".join(columns) + " |", "|---|" + "---:|" * len(columns)]
-    for row, own in rows.items():
-        lines.append(f"| {' '.join(row)} | " + " | ".join(_both(own.get(name)) for name in columns) + " |")
-    return "\n".join(lines)
+    table = ([" ".join(row), *(_format_pair(own.get(name)) for name in columns)] for row, own in rows.items())
+    return markdown_table(["", *columns], table)
 
 
-def _both(one: Cell | None) -> str:
+def _format_pair(one: Cell | None) -> str:
     if one is None:
         return ""
-    text = f"{_short(one.printed)} / {_short(one.ours)}"
+    text = f"{_format(one.printed)} / {_format(one.ours)}"
     return f"*{text}*" if one.why else text if one.agrees else f"**{text}**"
 
 
-def _short(value: float) -> str:
+def _format(value: float) -> str:
     return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.2e}"
 
 
@@ -107,17 +102,17 @@ def _short(value: float) -> str:
 
 
 def _real(found: Found, control: Found | None) -> list[str]:
-    cells = compared(found)
+    cells = compare_cells(found)
     inside = sum(cell[-1] for cell in cells)
     names = list(dict.fromkeys(name for name, _ in found))
     missing = [name for name in SETS if name not in names]
-    said = _PROTOCOL.format(sets=len(names), splits=_splits(found)).replace("\n", " ")
+    protocol = _PROTOCOL.format(sets=len(names), splits=_splits(found)).replace("\n", " ")
     notes = "\n".join(f"- `{name}`: {SETS[name].note}." for name in names if SETS[name].note)
     left = f"Not run: {', '.join(f'`{name}`' for name in missing)}." if missing else ""
     out = [
         "## Real",
         f"**{inside:,} of {len(cells):,} printed cells lie in the range of our splits ({inside / len(cells):.0%}).** "
-        f"{said}",
+        f"{protocol}",
         notes,
         left,
         "### The paper's claims",
@@ -156,11 +151,18 @@ def _splits(found: Found) -> str:
 
 def _beside(found: Found) -> str:
     """Our exact p-value, evidence and deflation beside the printed P_risk; verdicts that they overturn are bold."""
-    told = printed("real", 2)
-    lines = [
-        "| set | regime | printed P_risk | our P_risk | exact p | log10 of e | deflation | a certain row wrong |",
-        "|---|---|---:|---:|---:|---:|---:|---:|",
-    ]
+    published = printed_table("real", 2)
+    heads = (
+        "set",
+        "regime",
+        "printed P_risk",
+        "our P_risk",
+        "exact p",
+        "log10 of e",
+        "deflation",
+        "a certain row wrong",
+    )
+    lines = []
     for name in dict.fromkeys(name for name, _ in found):
         for regime in REGIMES:
             rows = [own[regime] for (which, _), own in found.items() if which == name]
@@ -168,25 +170,17 @@ def _beside(found: Found) -> str:
                 key: float(np.median([row[key] for row in rows]))
                 for key in ("p_risk", "pvalue_combined", "log_e", "deflation")
             }
-            stated = told.get((regime, name), {}).get("p_risk", math.nan)
+            stated = published.get((regime, name), {}).get("p_risk", math.nan)
             p, e = middle["pvalue_combined"], middle["log_e"] / math.log(10)
             overturned = (stated < 0.9 and p < 0.01) or (stated > 0.95 and p > 0.05)
             wrong = sum(row["certain_wrong"] > 0 for row in rows)
-            evidence = "infinite" if e > 1e6 else f"{e:.1f}"
-            cells = [
-                name,
-                regime,
-                _short(stated),
-                _short(middle["p_risk"]),
-                "0" if p == 0 else f"{p:.1e}",
-                evidence,
-                f"{middle['deflation']:.1%}",
-                f"{wrong} of {len(rows)}",
-            ]
-            lines.append(
-                "| " + " | ".join(f"**{one}**" if overturned and i == 4 else one for i, one in enumerate(cells)) + " |"
-            )
-    return "\n".join(lines) + "\n\nBold: the exact test overturns the verdict that the printed P_risk suggests."
+            evidence, exact = "infinite" if e > 1e6 else f"{e:.1f}", "0" if p == 0 else f"{p:.1e}"
+            risk = [_format(stated), _format(middle["p_risk"]), f"**{exact}**" if overturned else exact, evidence]
+            lines.append([name, regime, *risk, f"{middle['deflation']:.1%}", f"{wrong} of {len(rows)}"])
+    return (
+        markdown_table(heads, lines, words=2)
+        + "\n\nBold: the exact test overturns the verdict that the printed P_risk suggests."
+    )
 
 
 def _claims(ours: Mapping[str, Mapping[str, float]], control: Mapping[str, Mapping[str, float]] | None) -> str:
@@ -207,62 +201,58 @@ def _claims(ours: Mapping[str, Mapping[str, float]], control: Mapping[str, Mappi
     rows = [
         (
             "Isotonic calibration is catastrophic on most sets",
-            _word(rate > 0.5),
+            _judgement(rate > 0.5),
             f"CSR above 100 in {isotonic['csr_over_100']:.0f} of {isotonic['splits']:.0f} splits",
         ),
         (
             "Platt is the safest",
-            _word(platt["over_3_sigma"] <= min(raw["over_3_sigma"], isotonic["over_3_sigma"])),
+            _judgement(platt["over_3_sigma"] <= min(raw["over_3_sigma"], isotonic["over_3_sigma"])),
             beyond,
         ),
-        ("Risk is ordered isotonic, raw, Platt", _word(ordered), "by the same counts"),
+        ("Risk is ordered isotonic, raw, Platt", _judgement(ordered), "by the same counts"),
         (
             "Raw models are risky on 6 of 15",
-            "fragile" if raw["sets_that_flip"] else _word(raw["over_1_sigma"] >= 0.4 * raw["splits"]),
+            "fragile" if raw["sets_that_flip"] else _judgement(raw["over_1_sigma"] >= 0.4 * raw["splits"]),
             f"beyond one sigma in {raw['over_1_sigma']:.0f} {of_splits} with class weights{without}; on "
             f"{raw['sets_that_flip']:.0f} of {raw['sets']:.0f} sets the splits disagree",
         ),
         (
             "cwA is ordered isotonic, raw, Platt",
-            _word(is_ordered["cwa"]),
+            _judgement(is_ordered["cwa"]),
             f"means {means['cwa']}; the paper's own table has Platt above raw",
         ),
         (
             "cwAUC is ordered isotonic, raw, Platt",
-            _word(is_ordered["cwauc"]),
+            _judgement(is_ordered["cwauc"]),
             f"means {means['cwauc']}; the paper's own table has raw first",
         ),
     ]
-    lines = ["| claim | | our counts |", "|---|---|---|", *(f"| {a} | {b} | {c} |" for a, b, c in rows)]
     heads = ("regime", "splits", "CSR beyond one sigma", "exact p below 0.01", "a certain row was wrong")
-    lines += ["", f"| {' | '.join(heads)} |", "|---|---:|---:|---:|---:|"]
     columns = ("splits", "over_1_sigma", "exact_below_1_percent", "certain_wrong")
-    lines += [f"| {name} | {' | '.join(f'{own[c]:.0f}' for c in columns)} |" for name, own in ours.items()]
-    return "\n".join(lines) + "\n\n" + _OVERTURNED
+    counts = ([name, *(f"{own[column]:.0f}" for column in columns)] for name, own in ours.items())
+    tables = [markdown_table(("claim", "", "our counts"), rows, words=3), markdown_table(heads, counts)]
+    return "\n\n".join([*tables, _OVERTURNED])
 
 
-def _word(holds: bool) -> str:
+def _judgement(holds: bool) -> str:
     return "confirmed" if holds else "refuted"
 
 
 def _set(cells: list[list[Any]], name: str) -> str:
-    own = [cell for cell in cells if cell[2] == name and cell[0] != "cwauc_real"]
-    own += [
-        cell
-        for cell in cells
-        if cell[2] == name and cell[0] == "cwauc_real" and cell[3] in ("auc", "cwauc", "auc_gain")
-    ]
+    of_set = [cell for cell in cells if cell[2] == name]
+    own = [cell for cell in of_set if cell[0] != "cwauc_real"]
+    own += [cell for cell in of_set if cell[0] == "cwauc_real" and cell[3] in ("auc", "cwauc", "auc_gain")]
     quantities = list(dict.fromkeys(cell[3] for cell in own))
-    lines = ["| | " + " | ".join(quantities) + " |", "|---|" + "---:|" * len(quantities)]
-    for regime in ("raw", "isotonic", "platt"):
-        told = {cell[3]: cell for cell in own if cell[1] == regime}
-        if told:
-            lines.append(f"| {regime} | " + " | ".join(_range(told.get(q)) for q in quantities) + " |")
-    return "\n".join(lines)
+    rows = []
+    for regime in REGIMES:
+        by_quantity = {cell[3]: cell for cell in own if cell[1] == regime}
+        if by_quantity:
+            rows.append([regime, *(_format_range(by_quantity.get(q)) for q in quantities)])
+    return markdown_table(["", *quantities], rows)
 
 
-def _range(cell: list[Any] | None) -> str:
+def _format_range(cell: list[Any] | None) -> str:
     if cell is None:
         return ""
-    text = f"{_short(cell[4])} ({_short(cell[5])} to {_short(cell[7])})"
+    text = f"{_format(cell[4])} ({_format(cell[5])} to {_format(cell[7])})"
     return text if cell[-1] else f"**{text}**"

@@ -13,9 +13,9 @@ import numpy as np
 
 from surefoot._io.writing import write_whole
 from surefoot.assessment.assess import assess
-from surefoot.paper.calibrators import judged
-from surefoot.paper.datasets import SETS, Loaded, load
-from surefoot.paper.training import Parts, Search, Tuned, calibrated, log_loss, parted, probabilities, stored
+from surefoot.paper.calibrators import judge
+from surefoot.paper.datasets import SETS, Samples, load
+from surefoot.paper.training import Parts, Search, Setting, calibrate, log_loss, probabilities, split, stored_setting
 from surefoot.predictions import Predictions
 from surefoot.risk.indicator_tests import ecd_test, tcal_test
 
@@ -33,7 +33,7 @@ SMALLER = {"covertype": (10, 3, 60_000), "mnist": (6, 3, 10_000)}
 #: Images of 3,072 numbers take days to search: one setting for them all, few rounds.
 FIXED = {"cifar10": ({"max_depth": 6, "eta": 0.3, "subsample": 0.8, "colsample_bytree": 0.5}, 40)}
 
-Told = Callable[[str], None]
+Report = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,11 @@ class Budget:
     def seeds_of(self, name: str) -> tuple[int, ...]:
         """The splits of a set: of the large ones, which take a quarter of an hour each, the first two."""
         return self.seeds[:2] if name in SMALLER or name in FIXED else self.seeds
+
+    def search_of(self, name: str) -> tuple[int, int, int | None]:
+        """Trials and folds of a set, and the rows of its training part that are searched on, if not all."""
+        trials, folds, most_rows = SMALLER.get(name, (self.trials, self.folds, None))
+        return min(trials, self.trials), min(folds, self.folds), most_rows
 
     @classmethod
     def fast(cls) -> Budget:
@@ -63,90 +68,87 @@ def run(
     use_stored: bool = False,
     is_weighted: bool = True,
     download: bool = True,
-    told: Told = lambda words: None,
+    report: Report = lambda words: None,
 ) -> dict[tuple[str, int], dict[str, Any]]:
     """Every data set on every split; what is already in the folder is not done again."""
     found: dict[tuple[str, int], dict[str, Any]] = {}
     kind = "weighted" if is_weighted else "plain"
     for name in names:
-        data: Loaded | None = None
-        tuned: Tuned | None = None
+        data: Samples | None = None
+        tuned: Setting | None = None
         for seed in budget.seeds_of(name):
             path = folder / f"real-{name}-{kind}-{seed}.json"
-            kept = _kept(path, name, budget, use_stored)
+            kept = _read_kept(path, name, budget, use_stored)
             if kept is None:
                 data = data or load(name, data_folder, download=download)
-                tuned = tuned or _tuned(name, data, folder, budget, use_stored, is_weighted, told)
-                told(f"{name}: split {seed}")
+                tuned = tuned or _tune(name, data, folder, budget, use_stored, is_weighted, report)
+                report(f"{name}: split {seed}")
                 kept = {"tuned": {**asdict(tuned), "loss": None if math.isnan(tuned.loss) else tuned.loss}}
-                kept |= evaluated(name, data, tuned, seed)
+                kept |= evaluate_set(name, data, tuned, seed)
                 write_whole(path, json.dumps(kept))
             found[name, seed] = {**kept["regimes"], BESIDE: kept.get(BESIDE, {})}
     return found
 
 
-def _kept(path: Path, name: str, budget: Budget, use_stored: bool) -> dict[str, Any] | None:
+def _read_kept(path: Path, name: str, budget: Budget, use_stored: bool) -> dict[str, Any] | None:
     """What an earlier run found with as large a search; None if there is none."""
     try:
         kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         how = (kept["tuned"]["trials"], kept["tuned"]["folds"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    trials, folds, _ = SMALLER.get(name, (budget.trials, budget.folds, None))
-    asked = (min(trials, budget.trials), min(folds, budget.folds))
-    return kept if use_stored or name in FIXED or how == asked else None
+    return kept if use_stored or name in FIXED or how == budget.search_of(name)[:2] else None
 
 
-def _tuned(
-    name: str, data: Loaded, folder: Path, budget: Budget, use_stored: bool, is_weighted: bool, told: Told
-) -> Tuned:
+def _tune(
+    name: str, data: Samples, folder: Path, budget: Budget, use_stored: bool, is_weighted: bool, report: Report
+) -> Setting:
     if name in FIXED:
-        return fixed(name, is_weighted=is_weighted)
+        return fixed_setting(name, is_weighted=is_weighted)
     if use_stored:
-        found = stored(name, is_weighted=is_weighted)
+        found = stored_setting(name, is_weighted=is_weighted)
         if found is not None:
             return found
-        told(f"{name}: no parameters come along, so they are searched for")
-    trials, folds, most_rows = SMALLER.get(name, (budget.trials, budget.folds, None))
-    trials, folds = min(trials, budget.trials), min(folds, budget.folds)
+        report(f"{name}: no parameters come along, so they are searched for")
+    trials, folds, most_rows = budget.search_of(name)
     search = Search(name, data, folder, folds=folds, is_weighted=is_weighted, most_rows=most_rows)
-    return search.run(trials, lambda done: told(f"{name}: trial {done} of {trials}"))
+    return search.run(trials, lambda done: report(f"{name}: trial {done} of {trials}"))
 
 
-def fixed(name: str, *, is_weighted: bool) -> Tuned:
+def fixed_setting(name: str, *, is_weighted: bool) -> Setting:
     """The setting of a set that is not searched."""
     parameters, rounds = FIXED[name]
-    return Tuned(parameters, rounds, math.nan, 0, 0, is_weighted)
+    return Setting(parameters, rounds, math.nan, 0, 0, is_weighted)
 
 
-def parameters_of(name: str) -> Tuned:
+def setting_of(name: str) -> Setting:
     """The parameters that come along, or are fixed."""
     if name in FIXED:
-        return fixed(name, is_weighted=True)
-    found = stored(name, is_weighted=True)
+        return fixed_setting(name, is_weighted=True)
+    found = stored_setting(name, is_weighted=True)
     assert found is not None
     return found
 
 
-def evaluated(name: str, data: Loaded, tuned: Tuned, seed: int) -> dict[str, Any]:
+def evaluate_set(name: str, data: Samples, tuned: Setting, seed: int) -> dict[str, Any]:
     """The numbers of each regime, and of every calibrator beside them."""
-    parts = parted(data, seed)
+    parts = split(data, seed)
     fit, test = probabilities(data, parts, tuned)
     truth, scores = calibrations(name, data, parts, fit, test)
     decision = scores["raw"].argmax(axis=1)
     return {
-        "regimes": {regime: measured(truth, own, decision) for regime, own in scores.items()},
-        BESIDE: judged(fit, data.classes[parts.calibration], test, truth),
+        "regimes": {regime: measure(truth, own, decision) for regime, own in scores.items()},
+        BESIDE: judge(fit, data.classes[parts.calibration], test, truth),
     }
 
 
-def regimes(name: str, data: Loaded, tuned: Tuned, seed: int) -> tuple[Any, dict[str, Any]]:
+def regimes(name: str, data: Samples, tuned: Setting, seed: int) -> tuple[Any, dict[str, Any]]:
     """The true classes of a split's test rows, and their probabilities in each regime."""
-    parts = parted(data, seed)
+    parts = split(data, seed)
     return calibrations(name, data, parts, *probabilities(data, parts, tuned))
 
 
-def calibrations(name: str, data: Loaded, parts: Parts, fit: Any, test: Any) -> tuple[Any, dict[str, Any]]:
+def calibrations(name: str, data: Samples, parts: Parts, fit: Any, test: Any) -> tuple[Any, dict[str, Any]]:
     """As :func:`regimes`, of a model's probabilities.
 
     The raw model's decision is to be kept: calibration changes only the confidence in it.
@@ -154,14 +156,14 @@ def calibrations(name: str, data: Loaded, parts: Parts, fit: Any, test: Any) -> 
     scores = {"raw": test}
     for regime, method in _METHODS.items():
         is_left = name in UNCALIBRATED
-        scores[regime] = test if is_left else calibrated(method, fit, data.classes[parts.calibration], test)
+        scores[regime] = test if is_left else calibrate(method, fit, data.classes[parts.calibration], test)
     return data.classes[parts.test], scores
 
 
-def measured(truth: Any, scores: Any, decision: Any) -> dict[str, float]:
+def measure(truth: Any, scores: Any, decision: Any) -> dict[str, float]:
     """Every column of the paper's real tables, and beside them what it does not have."""
     labels = list(range(scores.shape[1]))
-    p = Predictions.from_probabilities(truth, scores, labels=labels, y_pred=decision, floor=FLOOR)
+    p = Predictions.from_probabilities(truth, scores, labels=labels, y_pred=decision, floor=FLOOR).rows()
     a = assess(p)
     # as the models state it, without the clip: a claim of certainty is one
     exact = assess(Predictions.from_probabilities(truth, scores, labels=labels, y_pred=decision), metrics=())

@@ -2,41 +2,39 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from surefoot._io.writing import write_whole
-from surefoot.paper.printed import printed
 from surefoot.paper.real import REGIMES, UNCALIBRATED
+from surefoot.paper.tables import printed_table, write_table
 
 #: Which printed table holds which of our columns.
 TABLES = {"real": 2, "real_other_indicators": 2, "cwauc_real": 2}
 Found = dict[tuple[str, int], dict[str, Any]]
 
 
-def written(folder: Path, found: Found, kind: str) -> list[Path]:
+def write_tables(folder: Path, found: Found, kind: str) -> list[Path]:
     """Write one table of all numbers, and one of every printed cell beside the range of our splits."""
     everything = folder / f"real-{kind}.csv"
     rows = [[name, seed, regime, *own[regime].values()] for (name, seed), own in found.items() for regime in REGIMES]
     columns = list(next(iter(found.values()))[REGIMES[0]])
-    _write(everything, ["dataset", "seed", "regime", *columns], rows)
+    write_table(everything, ["dataset", "seed", "regime", *columns], rows)
     beside = folder / f"real-{kind}-beside.csv"
-    cells = compared(found)
-    _write(beside, ["table", "regime", "dataset", "quantity", "printed", "least", "median", "most", "inside"], cells)
+    cells = compare_cells(found)
+    write_table(
+        beside, ["table", "regime", "dataset", "quantity", "printed", "least", "median", "most", "inside"], cells
+    )
     return [everything, beside]
 
 
-def compared(found: Found) -> list[list[Any]]:
+def compare_cells(found: Found) -> list[list[Any]]:
     """Each printed cell, the range of our splits, and whether it lies inside."""
     cells: list[list[Any]] = []
     names = {name for name, _ in found}
     for table, keys in TABLES.items():
-        for (regime, name), row in printed(table, keys).items():
+        for (regime, name), row in printed_table(table, keys).items():
             if name not in names or regime not in REGIMES:
                 continue
             for quantity, value in row.items():
@@ -84,18 +82,3 @@ def _shares(found: Found, regime: str) -> list[float]:
     names = dict.fromkeys(name for name, _ in found)
     beyond = {key: own[regime]["csr"] > 1 + own[regime]["sigma"] for key, own in found.items()}
     return [float(np.mean([is_so for (which, _), is_so in beyond.items() if which == name])) for name in names]
-
-
-def _write(path: Path, head: list[str], rows: list[list[Any]]) -> None:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(head)
-    for row in rows:
-        writer.writerow([_told(value) for value in row])
-    write_whole(path, text.getvalue())
-
-
-def _told(value: Any) -> Any:
-    if isinstance(value, float):
-        return "" if math.isnan(value) else f"{value:.6g}"
-    return value

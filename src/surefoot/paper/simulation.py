@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from surefoot.core.metric import Metric
 from surefoot.core.table import Floats
+from surefoot.core.tally import Tally
+from surefoot.core.term import Term
 from surefoot.engines.parallel import in_parallel, workers
-from surefoot.metrics.size_ratio import normal_cdf
-from surefoot.synthetic import MODES, PROFILES
+from surefoot.metrics.ranking import ScoreOrder, pair_probability
+from surefoot.metrics.size_ratio import CSR, CSR_SIGMA, CSR_Z, ODDS, P_RISK, SURPRISE
+from surefoot.metrics.terms import CERTAIN_WRONG, CONFIDENCE, CORRECT, CORRECT_CONFIDENCE, DOUBTFUL, WEIGHT
+from surefoot.metrics.weighted import ACCURACY, CW_ACCURACY, gained
+from surefoot.synthetic import MODES, PROFILES, Mode
 
 Flags = npt.NDArray[np.bool_]
 
 #: Numbers that the paper prints of each experiment.
 QUANTITIES = ("acc", "cwa", "gain", "csr", "sigma", "over_1_sigma", "over_3_sigma", "p_risk")
+_SHARES = {"acc": ACCURACY, "cwa": CW_ACCURACY}
+_METRICS = {**_SHARES, "csr": CSR, "sigma": CSR_SIGMA, "z": CSR_Z, "p_risk": P_RISK}
 #: Rows drawn together.
 _TOGETHER = 1 << 19
 
@@ -46,7 +55,7 @@ class Plan:
 Results = dict[tuple[str, str], dict[str, Floats]]
 
 
-def simulated(size: int, repetitions: int, seed: int, done: Callable[[str], None] = lambda profile: None) -> Results:
+def simulate(size: int, repetitions: int, seed: int, done: Callable[[str], None] = lambda profile: None) -> Results:
     """All profiles and modes at one size."""
     found: Results = {}
     for profile in PROFILES:
@@ -67,6 +76,14 @@ def _chunks(repetitions: int, size: int) -> Iterator[int]:
         yield min(each, repetitions - start)
 
 
+def _draw_correct(name: str, mode: Mode, confidence: Floats, doubt: Floats, rng: np.random.Generator) -> Flags:
+    drawn = rng.random(confidence.shape)
+    if name == "perfect":
+        # without the rounding of 1 - doubt
+        return drawn >= doubt
+    return drawn < mode.accuracy(confidence.ravel(), doubt.ravel()).reshape(confidence.shape)
+
+
 @dataclass(frozen=True)
 class _Job:
     profile: str
@@ -80,42 +97,38 @@ class _Job:
         confidence, doubt = PROFILES[self.profile].draw(self.repetitions * self.size, rng)
         confidence, doubt = confidence.reshape(shape), doubt.reshape(shape)
         surprise = 1 / doubt
-        total = confidence.sum(axis=1)
-        sigma = np.sqrt((confidence * surprise).sum(axis=1)) / self.size
+        every = surprise.sum(axis=1)
+        rows, none = np.full(self.repetitions, float(self.size)), np.zeros(self.repetitions)
+        odds = (confidence * surprise).sum(axis=1)
+        shared = {WEIGHT: rows, DOUBTFUL: rows, CERTAIN_WRONG: none, ODDS: odds, CONFIDENCE: confidence.sum(axis=1)}
         found = {}
         for name, mode in MODES.items():
-            drawn = rng.random(shape)
-            right = (
-                drawn >= doubt
-                if name == "perfect"
-                else drawn < mode.accuracy(confidence.ravel(), doubt.ravel()).reshape(shape)
-            )
+            right = _draw_correct(name, mode, confidence, doubt, rng)
             correct = right.astype(np.float64)
-            accuracy = correct.mean(axis=1)
-            weighted = np.einsum("ij,ij->i", confidence, correct) / total
-            csr = (surprise.sum(axis=1) - np.einsum("ij,ij->i", surprise, correct)) / self.size
-            if name == "perfect" or (csr < 0.1).any():
+            surprises = every - np.einsum("ij,ij->i", surprise, correct)
+            if name == "perfect" or (surprises < 0.1 * self.size).any():
                 # where nearly all is right, a difference of two large sums would be noise
-                csr = np.where(right, 0.0, surprise).sum(axis=1) / self.size
-            found[name] = _told(accuracy, weighted, csr, sigma)
+                surprises = np.where(right, 0.0, surprise).sum(axis=1)
+            totals = {CORRECT: correct.sum(axis=1), CORRECT_CONFIDENCE: np.einsum("ij,ij->i", confidence, correct)}
+            found[name] = evaluate(_METRICS, {**shared, **totals, SURPRISE: surprises})
+            z = found[name].pop("z")
+            found[name]["gain"] = gained(found[name]["cwa"], found[name]["acc"])
+            found[name] |= {f"over_{k}_sigma": (z > k).astype(np.float64) for k in (1, 3)}
         return found
 
 
-def _told(accuracy: Floats, weighted: Floats, csr: Floats, sigma: Floats) -> dict[str, Floats]:
-    least = np.minimum(accuracy, weighted)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        gain = np.where(least == 1, 0.0, (weighted - accuracy) / (1 - least))
-    z = (csr - 1) / sigma
-    return {
-        "acc": accuracy,
-        "cwa": weighted,
-        "gain": gain,
-        "csr": csr,
-        "sigma": sigma,
-        "over_1_sigma": (z > 1).astype(np.float64),
-        "over_3_sigma": (z > 3).astype(np.float64),
-        "p_risk": np.where(csr > 1, np.array([normal_cdf(float(value)) for value in z]), 0.0),
-    }
+class _Totals(dict[str, float]):
+    """The totals of one repetition: all that the formulas of these metrics read of a tally."""
+
+    def __getitem__(self, term: Any) -> float:
+        return super().__getitem__(term.name)
+
+
+def evaluate(metrics: Mapping[str, Metric], totals: Mapping[Term, Floats]) -> dict[str, Floats]:
+    """Metrics in every repetition, by their own formulas, from the totals of each."""
+    names, columns = [term.name for term in totals], [column.tolist() for column in totals.values()]
+    tallies = [cast(Tally, _Totals(zip(names, row, strict=True))) for row in zip(*columns, strict=True)]
+    return {name: np.array([metric.evaluate(t).value for t in tallies]) for name, metric in metrics.items()}
 
 
 def rankings(size: int, repetitions: int, seed: int) -> dict[tuple[str, str], dict[str, Floats]]:
@@ -124,12 +137,12 @@ def rankings(size: int, repetitions: int, seed: int) -> dict[tuple[str, str], di
     The class that is not predicted gets the lesser of c and 1 - c: the predicted one always has the larger score, as
     the printed numbers show.
     """
-    jobs = [_Ranked(profile, size, repetitions, seed) for profile in PROFILES]
+    jobs = [_RankingJob(profile, size, repetitions, seed) for profile in PROFILES]
     return {key: value for part in in_parallel(jobs) for key, value in part.items()}
 
 
 @dataclass(frozen=True)
-class _Ranked:
+class _RankingJob:
     profile: str
     size: int
     repetitions: int
@@ -141,8 +154,7 @@ class _Ranked:
         for _ in range(self.repetitions):
             confidence, doubt = PROFILES[self.profile].draw(self.size, rng)
             for name, mode in MODES.items():
-                drawn = rng.random(self.size)
-                correct = drawn >= doubt if name == "perfect" else drawn < mode.accuracy(confidence, doubt)
+                correct = _draw_correct(name, mode, confidence, doubt, rng)
                 truth = rng.random(self.size) < 0.5
                 found[name].append(_areas(confidence, correct, truth))
         columns = ("acc", "cwa", "delta_cwa", "gain", "auc", "cwauc", "delta_auc", "auc_gain")
@@ -152,21 +164,16 @@ class _Ranked:
 
 
 def _areas(confidence: Floats, correct: Flags, truth: Flags) -> list[float]:
-    from surefoot.metrics.ranking import pair_probability
-    from surefoot.metrics.weighted import gained
-
     lesser = np.minimum(confidence, 1 - confidence)
     guess = truth == correct
-    plain: list[float] = []
-    weighted: list[float] = []
+    areas: list[list[float]] = [[], []]
     for label in (False, True):
-        scores = np.where(guess == label, confidence, lesser)
-        positive = truth == label
-        order = np.argsort(scores, kind="stable")
-        starts = np.flatnonzero(np.append(True, np.diff(scores[order]) != 0))
-        for areas, weight in ((plain, np.ones(len(scores))), (weighted, confidence)):
-            inside, outside = (np.add.reduceat((weight * side)[order], starts) for side in (positive, ~positive))
-            areas.append(pair_probability(inside, outside))
-    accuracy, cwa = float(correct.mean()), float((confidence * correct).sum() / confidence.sum())
-    auc, cwauc = float(np.mean(plain)), float(np.mean(weighted))
+        order = ScoreOrder.of(np.where(guess == label, confidence, lesser))
+        for own, weight in zip(areas, (np.ones(len(truth)), confidence), strict=True):
+            own.append(pair_probability(*(order.masses(weight * side) for side in (truth == label, truth != label))))
+    totals = {WEIGHT: len(truth), CORRECT: correct.sum(), CONFIDENCE: confidence.sum()}
+    totals[CORRECT_CONFIDENCE] = (confidence * correct).sum()
+    shares = evaluate(_SHARES, {term: np.array([float(total)]) for term, total in totals.items()})
+    accuracy, cwa = (float(shares[name][0]) for name in _SHARES)
+    auc, cwauc = (float(np.mean(own)) for own in areas)
     return [accuracy, cwa, cwa - accuracy, gained(cwa, accuracy), auc, cwauc, cwauc - auc, gained(cwauc, auc)]

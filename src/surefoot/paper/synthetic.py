@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import zipfile
 from collections.abc import Callable, Mapping
@@ -13,9 +12,9 @@ import numpy as np
 
 from surefoot._io.writing import write_whole
 from surefoot.core.table import Floats
-from surefoot.paper.agreement import Cell, cell, single
-from surefoot.paper.printed import printed
-from surefoot.paper.simulation import QUANTITIES, Plan, Results, rankings, simulated
+from surefoot.paper.agreement import Cell, cell, single_cell
+from surefoot.paper.simulation import QUANTITIES, Plan, Results, rankings, simulate
+from surefoot.paper.tables import printed_table, write_table
 from surefoot.synthetic import MODES, PROFILES
 
 #: Sizes of the paper's table of perfect calibration, and of its table of all modes.
@@ -23,12 +22,12 @@ BY_SIZE, OF_MODES = (100, 10_000, 100_000), 1000
 #: Rows of the experiments on rankings.
 RANKED = 1000
 
-Told = Callable[[int, int, str], None]
+Report = Callable[[int, int, str], None]
 
 
-def run(folder: Path, plan: Plan, told: Told = lambda size, done, profile: None) -> list[Cell]:
+def run(folder: Path, plan: Plan, report: Report = lambda size, done, profile: None) -> list[Cell]:
     """Simulate, write every table, and compare with the printed ones. Sizes that are done are not done again."""
-    results = {size: _at_size(folder, size, often, plan.seed, told) for size, often in plan.sizes.items()}
+    results = {size: _at_size(folder, size, often, plan.seed, report) for size, often in plan.sizes.items()}
     cells: list[Cell] = []
     if OF_MODES in results:
         _write(folder / "modes.csv", ("distribution", "mode"), {key: _means(v) for key, v in results[OF_MODES].items()})
@@ -39,12 +38,12 @@ def run(folder: Path, plan: Plan, told: Told = lambda size, done, profile: None)
     if all(size in results for size in BY_SIZE):
         cells += _perfect(folder, results)
     ranked = rankings(RANKED, plan.ranked, plan.seed)
-    cells += _ranked(folder, ranked)
-    _differences(folder / "differences.csv", cells)
+    cells += _ranking_cells(folder, ranked)
+    _write_differences(folder / "differences.csv", cells)
     return cells
 
 
-def _at_size(folder: Path, size: int, often: int, seed: int, told: Told) -> Results:
+def _at_size(folder: Path, size: int, often: int, seed: int, report: Report) -> Results:
     """The repetitions of one size, from the folder if they are there."""
     path = folder / f"experiments-{size}.npz"
     facts = np.array([size, often, seed])
@@ -62,9 +61,9 @@ def _at_size(folder: Path, size: int, often: int, seed: int, told: Told) -> Resu
     def one_more(profile: str) -> None:
         nonlocal count
         count += 1
-        told(size, count * len(MODES), profile)
+        report(size, count * len(MODES), profile)
 
-    found = simulated(size, often, seed, one_more)
+    found = simulate(size, often, seed, one_more)
     packed = io.BytesIO()
     arrays: dict[str, Any] = {f"{p}.{m}": np.array([own[name] for name in QUANTITIES]) for (p, m), own in found.items()}
     np.savez_compressed(packed, facts=facts, **arrays)
@@ -79,7 +78,7 @@ def _means(values: dict[str, Floats]) -> dict[str, float]:
 def _modes(results: Results) -> list[Cell]:
     return [
         cell("modes", (profile, mode), name, value, results[profile, mode][name])
-        for (profile, mode), row in printed("modes", 2).items()
+        for (profile, mode), row in printed_table("modes", 2).items()
         for name, value in row.items()
     ]
 
@@ -87,7 +86,7 @@ def _modes(results: Results) -> list[Cell]:
 def _perfect(folder: Path, results: dict[int, Results]) -> list[Cell]:
     cells = [
         cell("perfect_by_size", (size, profile), name, value, results[int(size)][profile, "perfect"][name])
-        for (size, profile), row in printed("perfect_by_size", 2).items()
+        for (size, profile), row in printed_table("perfect_by_size", 2).items()
         for name, value in row.items()
     ]
     by_size = {
@@ -95,7 +94,7 @@ def _perfect(folder: Path, results: dict[int, Results]) -> list[Cell]:
     }
     _write(folder / "perfect_by_size.csv", ("n", "distribution"), by_size)
     summary = {}
-    for (profile,), row in printed("perfect_summary", 1).items():
+    for (profile,), row in printed_table("perfect_summary", 1).items():
         # the mean over three sizes of a hundred each
         summary[profile,] = {
             name: float(np.mean([by_size[str(size), profile][name] for size in BY_SIZE])) for name in QUANTITIES
@@ -127,17 +126,17 @@ def _extremes(results: Results) -> dict[tuple[str, ...], dict[str, float]]:
 def _extreme_cells(results: Results) -> list[Cell]:
     return [
         cell("p_risk_extremes", (extreme, mode, profile), name, value, results[profile, mode][name])
-        for (extreme, mode, profile), row in printed("p_risk_extremes", 3).items()
+        for (extreme, mode, profile), row in printed_table("p_risk_extremes", 3).items()
         for name, value in row.items()
     ]
 
 
-def _ranked(folder: Path, ranked: dict[tuple[str, str], dict[str, Floats]]) -> list[Cell]:
+def _ranking_cells(folder: Path, ranked: dict[tuple[str, str], dict[str, Floats]]) -> list[Cell]:
     perfect = {(profile,): _means(ranked[profile, "perfect"]) for profile in PROFILES}
     _write(folder / "cwauc_synthetic.csv", ("distribution",), perfect)
     cells = [
-        single("cwauc_synthetic", (profile,), name, value, ranked[profile, "perfect"][name])
-        for (profile,), row in printed("cwauc_synthetic", 1).items()
+        single_cell("cwauc_synthetic", (profile,), name, value, ranked[profile, "perfect"][name])
+        for (profile,), row in printed_table("cwauc_synthetic", 1).items()
         for name, value in row.items()
     ]
     # the paper counts profiles in one run: in each repetition of ours, count them likewise
@@ -148,37 +147,28 @@ def _ranked(folder: Path, ranked: dict[tuple[str, str], dict[str, Floats]]) -> l
     }
     _write(folder / "cwauc_counts.csv", ("mode",), counts)
     cells += [
-        single(
+        single_cell(
             "cwauc_counts",
             (mode,),
             name,
             value,
             (above[mode] if name == "cwauc_above_auc" else len(PROFILES) - above[mode]).astype(float),
         )
-        for (mode,), row in printed("cwauc_counts", 1).items()
+        for (mode,), row in printed_table("cwauc_counts", 1).items()
         for name, value in row.items()
     ]
     return cells
 
 
 def _write(path: Path, keys: tuple[str, ...], rows: Mapping[Any, dict[str, float]]) -> None:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*keys, *next(iter(rows.values()))])
-    for key, row in rows.items():
-        writer.writerow([*key, *(f"{value:.6g}" for value in row.values())])
-    write_whole(path, text.getvalue())
+    write_table(path, [*keys, *next(iter(rows.values()))], ([*key, *row.values()] for key, row in rows.items()))
 
 
-def _differences(path: Path, cells: list[Cell]) -> None:
+def _write_differences(path: Path, cells: list[Cell]) -> None:
     """The cells that do not agree, or cannot be compared."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["table", "row", "quantity", "printed", "ours", "standard_error", "why"])
-    for one in cells:
-        if one.why or not one.agrees:
-            why = one.why or "outside"
-            writer.writerow(
-                [one.table, " ".join(one.row), one.quantity, one.printed, f"{one.ours:.6g}", f"{one.error:.3g}", why]
-            )
-    write_whole(path, text.getvalue())
+    rows = [
+        [c.table, " ".join(c.row), c.quantity, str(c.printed), c.ours, f"{c.error:.3g}", c.why or "outside"]
+        for c in cells
+        if c.why or not c.agrees
+    ]
+    write_table(path, ["table", "row", "quantity", "printed", "ours", "standard_error", "why"], rows)

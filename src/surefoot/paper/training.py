@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from surefoot.errors import MissingPackage
-from surefoot.paper.datasets import Loaded
+from surefoot.paper.datasets import Samples
 
 Floats = npt.NDArray[np.float64]
 #: Rounds at most, and rounds without gain after which training stops.
@@ -46,7 +46,7 @@ class Parts:
     test: npt.NDArray[np.intp]
 
 
-def parted(data: Loaded, seed: int) -> Parts:
+def split(data: Samples, seed: int) -> Parts:
     """Stratified 60/20/20, the test first; an official test is kept, and the rest parted 75/25."""
     from sklearn.model_selection import train_test_split
 
@@ -60,7 +60,7 @@ def parted(data: Loaded, seed: int) -> Parts:
 
 
 @dataclass(frozen=True)
-class Tuned:
+class Setting:
     """Parameters that a search has found, and how it found them."""
 
     parameters: dict[str, float]
@@ -73,7 +73,7 @@ class Tuned:
     rows: int = 0
 
 
-def suggested(trial: Any) -> dict[str, float]:
+def suggest(trial: Any) -> dict[str, float]:
     """The search space, one for all sets."""
     return {
         "max_depth": trial.suggest_int("max_depth", 3, 12),
@@ -93,7 +93,7 @@ class Search:
     def __init__(
         self,
         name: str,
-        data: Loaded,
+        data: Samples,
         folder: Path,
         *,
         folds: int,
@@ -106,7 +106,7 @@ class Search:
         self.xgb, self.optuna = packages()
         self.name = f"{name}-{'weighted' if is_weighted else 'plain'}-{folds}"
         self.folds, self.is_weighted, self.seed = folds, is_weighted, seed
-        train = parted(data, seed).train
+        train = split(data, seed).train
         if most_rows is not None and len(train) > most_rows:
             own = data.classes[train]
             train, _ = train_test_split(train, train_size=most_rows, random_state=seed, stratify=own)
@@ -120,7 +120,9 @@ class Search:
         # binned once for all trials
         self.pairs = []
         for fit, held in cuts:
-            own = self.xgb.QuantileDMatrix(X[fit], y[fit], weight=balanced(y[fit]) if is_weighted else None, nthread=1)
+            own = self.xgb.QuantileDMatrix(
+                X[fit], y[fit], weight=class_weights(y[fit]) if is_weighted else None, nthread=1
+            )
             self.pairs.append((own, self.xgb.QuantileDMatrix(X[held], y[held], ref=own, nthread=1)))
         backend = self.optuna.storages.journal.JournalFileBackend(str(folder / f"{self.name}.journal"))
         self.study = self.optuna.create_study(
@@ -135,29 +137,26 @@ class Search:
         states = self.optuna.trial.TrialState
         return len(self.study.get_trials(deepcopy=False, states=(states.COMPLETE, states.PRUNED)))
 
-    def run(self, trials: int, told: Callable[[int], None] = lambda done: None) -> Tuned:
+    def run(self, trials: int, report: Callable[[int], None] = lambda done: None) -> Setting:
         """Go on until so many trials are done."""
         while (done := self.done()) < trials:
             # numbers that do not repeat those of an earlier run
             self.study.sampler = self.optuna.samplers.TPESampler(seed=self.seed + done)
-            self.study.optimize(self._loss, n_trials=min(10, trials - done), callbacks=[lambda s, t: told(self.done())])
+            self.study.optimize(
+                self._loss, n_trials=min(10, trials - done), callbacks=[lambda s, t: report(self.done())]
+            )
         best = self.study.best_trial
         rounds = round(float(np.mean(best.user_attrs["rounds"])))
-        return Tuned(
+        return Setting(
             dict(best.params), max(1, rounds), float(best.value), trials, self.folds, self.is_weighted, self.rows
         )
 
     def _loss(self, trial: Any) -> float:
-        parameters = {**_fixed(self.classes), **suggested(trial)}
+        parameters = {**_fixed_parameters(self.classes), **suggest(trial)}
         losses, rounds = [], []
         for number, (own, held) in enumerate(self.pairs):
             model = self.xgb.train(
-                parameters,
-                own,
-                ROUNDS,
-                evals=[(held, "held")],
-                early_stopping_rounds=PATIENCE,
-                verbose_eval=False,
+                parameters, own, ROUNDS, evals=[(held, "held")], early_stopping_rounds=PATIENCE, verbose_eval=False
             )
             losses.append(float(model.best_score))
             rounds.append(int(model.best_iteration) + 1)
@@ -169,26 +168,26 @@ class Search:
         return float(np.mean(losses))
 
 
-def balanced(classes: npt.NDArray[np.int64]) -> Floats:
+def class_weights(classes: npt.NDArray[np.int64]) -> Floats:
     """Weights by which every class counts the same."""
     counts = np.bincount(classes)
     weights: Floats = len(classes) / (np.count_nonzero(counts) * counts[classes])
     return weights
 
 
-def _fixed(classes: int) -> dict[str, Any]:
+def _fixed_parameters(classes: int) -> dict[str, Any]:
     common = {"tree_method": "hist", "nthread": 1, "seed": 42, "verbosity": 0}
     if classes == 2:
         return {**common, "objective": "binary:logistic", "eval_metric": "logloss"}
     return {**common, "objective": "multi:softprob", "num_class": classes, "eval_metric": "mlogloss"}
 
 
-def probabilities(data: Loaded, parts: Parts, tuned: Tuned, threads: int = 1) -> tuple[Floats, Floats]:
+def probabilities(data: Samples, parts: Parts, tuned: Setting, threads: int = 1) -> tuple[Floats, Floats]:
     """Of a model trained on the training part: for the rows of calibration and of the test, a column a class."""
     xgb, _ = packages()
     X, y = data.features[parts.train], data.classes[parts.train]
-    own = xgb.QuantileDMatrix(X, y, weight=balanced(y) if tuned.is_weighted else None, nthread=threads)
-    fixed = {**_fixed(len(data.labels)), "nthread": threads}
+    own = xgb.QuantileDMatrix(X, y, weight=class_weights(y) if tuned.is_weighted else None, nthread=threads)
+    fixed = {**_fixed_parameters(len(data.labels)), "nthread": threads}
     model = xgb.train({**fixed, **tuned.parameters}, own, tuned.rounds)
     found = []
     for rows in (parts.calibration, parts.test):
@@ -197,7 +196,7 @@ def probabilities(data: Loaded, parts: Parts, tuned: Tuned, threads: int = 1) ->
     return found[0], found[1]
 
 
-def calibrated(method: str, fit: Floats, classes: npt.NDArray[np.int64], test: Floats) -> Floats:
+def calibrate(method: str, fit: Floats, classes: npt.NDArray[np.int64], test: Floats) -> Floats:
     """scikit-learn's isotonic or sigmoid calibration of probabilities, one class against the rest."""
     from sklearn.calibration import CalibratedClassifierCV
     from sklearn.frozen import FrozenEstimator
@@ -236,11 +235,11 @@ class _Given:
         )
 
 
-def stored(name: str, *, is_weighted: bool) -> Tuned | None:
+def stored_setting(name: str, *, is_weighted: bool) -> Setting | None:
     """The parameters that come along, found by the full protocol."""
     text = (files("surefoot.paper") / "tuned.json").read_text(encoding="utf-8")
     kept = json.loads(text).get(name, {}).get("weighted" if is_weighted else "plain")
-    return None if kept is None else Tuned(**kept)
+    return None if kept is None else Setting(**kept)
 
 
 def log_loss(probability: Floats, classes: npt.NDArray[np.int64]) -> float:

@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from surefoot._stats.logarithms import log_sum
 from surefoot._stats.roots import root
 from surefoot.risk.evalues import spread
 from surefoot.risk.law.bernoulli_sum import BernoulliSum
@@ -89,21 +90,20 @@ class Deflation:
         return outside
 
     def _tail(self, shortfall: float, *, above: bool) -> float:
-        """The chance of a CSR of the deflated confidences at least as large as that seen, or at most."""
-        cells = self._cells
+        """The chance of a CSR of the deflated confidences at least as large as that observed, or at most."""
+        cells = self._cells.deflated(shortfall)
         # 1 / chance stays finite
-        chance = np.maximum(cells.p + shortfall * cells.q, 1 / MOST)
-        otherwise = (1 - shortfall) * cells.q
-        fired, rows, seen = cells.fired, cells.rows, cells.fired / chance
+        chance, otherwise = np.maximum(cells.p, 1 / MOST), cells.q
+        fired, rows, observed = cells.fired, cells.rows, cells.fired / chance
         if self._sure and shortfall:
             # those that claimed certainty are wrong as often as accuracy falls short of it
             own = max(shortfall, 1 / MOST)
-            rows, seen = np.append(rows, self._sure), np.append(fired / chance, self._sure_wrong / own)
+            rows, observed = np.append(rows, self._sure), np.append(fired / chance, self._sure_wrong / own)
             chance, otherwise = np.append(chance, own), np.append(otherwise, 1 - shortfall)
         elif self._sure_wrong:
             return 0.0 if above else 1.0
         law = BernoulliSum(chance, otherwise, 1 / chance, rows, cells.is_exact)
-        tail = upper_tail(law, min(float(seen.sum()), law.total))
+        tail = upper_tail(law, min(float(observed.sum()), law.total))
         # P(S > s) is P(S >= s) less what half of P(S = s) was taken off for
         return tail.p if above else 1 - max(0.0, 2 * tail.mid - tail.p)
 
@@ -116,7 +116,7 @@ def csr_lower(counts: Counts, level: float = 0.05) -> float:
     """A bound that CSR in the long run lies above with probability 1 - ``level``, whenever one looks.
 
     The largest m against which betting on "CSR is above m" has multiplied the stake by 1 / ``level``. There is no such
-    bound from above: mistakes at doubts too small to have been seen yet may hold any share of CSR.
+    bound from above: mistakes at doubts too small to have been observed yet may hold any share of CSR.
     """
     if counts.certain()[1]:
         return math.inf
@@ -131,13 +131,8 @@ def csr_lower(counts: Counts, level: float = 0.05) -> float:
 
     def wealth(log_m: float) -> float:
         surprise = np.exp(np.minimum(-np.log(doubt) - log_m, 700.0)) - 1
-        logs = (
-            np.log(shares)
-            + (wrong * np.log1p(shortfalls[:, None] * surprise)).sum(axis=1)
-            + right * np.log1p(-shortfalls)
-        )
-        top = float(logs.max())
-        return top + math.log(float(np.exp(logs - top).sum())) - needed
+        gains = (wrong * np.log1p(shortfalls[:, None] * surprise)).sum(axis=1) + right * np.log1p(-shortfalls)
+        return float(log_sum(np.log(shares) + gains)) - needed
 
     high = math.log(float((wrong / doubt).sum()) / counts.n) + 1e-9
     low = high - 1.0

@@ -10,17 +10,13 @@ import numpy as np
 
 from surefoot._stats.roots import root
 from surefoot.core.table import Floats
-from surefoot.predictions import Predictions
-from surefoot.risk.intervals import (
-    FEWEST,
-    Estimate,
-    Interval,
-    counting,
-    difference_of,
-    estimates,
-    mean,
-    unpaired_difference,
-)
+from surefoot.metrics.proper import BRIER, LOG_LOSS, SQUARED_GAP, SURPRISAL
+from surefoot.metrics.terms import DOUBT, WRONG
+from surefoot.predictions import ArrayPredictions
+from surefoot.risk.effects import TERMS as EFFECT_TERMS
+from surefoot.risk.effects import effects_of
+from surefoot.risk.estimates import FEWEST, Estimate, drop_weightless, estimates, row_values, value_of
+from surefoot.risk.intervals import Interval, difference_of, unpaired_difference
 from surefoot.risk.law.cells import Codes
 
 #: No p-value is told below this; and the logarithms of those between which one is looked for.
@@ -30,8 +26,8 @@ _NEVER_WRONG = "without any errors O/E is 0, and its logarithm not finite"
 
 
 def differences(
-    one: Predictions,
-    other: Predictions,
+    one: ArrayPredictions,
+    other: ArrayPredictions,
     *,
     level: float,
     with_ranking: bool,
@@ -43,7 +39,7 @@ def differences(
     Accuracy, cwA, log loss, Brier score, points of overstatement, the logarithm of O/E, and the areas under curves.
     """
     if same_rows:
-        (one, groups), (other, _) = counting(one, groups), counting(other, groups)
+        (one, groups), (other, _) = drop_weightless(one, groups), drop_weightless(other, groups)
     first, second = (_values(p, with_ranking) for p in (one, other))
     found, alike = {}, _decide_alike(one, other)
     for name in first:
@@ -56,10 +52,10 @@ def differences(
     return found
 
 
-def riskier(one: Predictions, other: Predictions, *, same_rows: bool, groups: Codes | None = None) -> float:
+def riskier(one: ArrayPredictions, other: ArrayPredictions, *, same_rows: bool, groups: Codes | None = None) -> float:
     """The two-sided p-value of "both overstate their accuracy alike": where the interval just leaves out 0."""
     if same_rows:
-        (one, groups), (other, _) = counting(one, groups), counting(other, groups)
+        (one, groups), (other, _) = drop_weightless(one, groups), drop_weightless(other, groups)
     first, second, alike = _overstatement(one), _overstatement(other), _decide_alike(one, other)
 
     def of(level: float) -> Interval:
@@ -70,7 +66,7 @@ def riskier(one: Predictions, other: Predictions, *, same_rows: bool, groups: Co
     return _level_without_zero(of)
 
 
-def _decide_alike(one: Predictions, other: Predictions) -> bool:
+def _decide_alike(one: ArrayPredictions, other: ArrayPredictions) -> bool:
     """Whether both must predict the same label for every row, as a model does before and after it is calibrated.
 
     That is known if they do so here, and one score is a rising function of the other: of two classes, over the rows; of
@@ -104,58 +100,60 @@ def _level_without_zero(of: Callable[[float], Interval]) -> float:
     return math.exp(root(beyond, _LEAST, _MOST, xtol=1e-6)) if beyond(_LEAST) > 0 else LEAST
 
 
-def _values(p: Predictions, with_ranking: bool) -> dict[str, Estimate]:
-    correct, weight = p.correct, p.weight
-    confidence, doubt = p.confidence_of(slice(None)), p.doubt_of(slice(None))
+def _values(p: ArrayPredictions, with_ranking: bool) -> dict[str, Estimate]:
     held = estimates(p, with_ranking)
     telling = held["accuracy"].telling
-    with np.errstate(divide="ignore"):
-        losses = -np.log(np.where(correct, confidence, doubt))
-    found = {"accuracy": held["accuracy"], "cw_accuracy": held["cw_accuracy"]}
-    if np.isfinite(losses[weight > 0]).all():
+    confidence, doubt = p.confidence_of(slice(None)), p.doubt_of(slice(None))
+    found = {name: held[name] for name in ("accuracy", "cw_accuracy")}
+    loss = value_of(LOG_LOSS, p)
+    if math.isfinite(loss):
+        (losses,) = row_values(p, SURPRISAL)
         # what a row that is right would lose if it were wrong
-        right, swing = -np.log(confidence), np.log(np.maximum(confidence, 1e-300)) - np.log(np.maximum(doubt, 1e-300))
-        found["log_loss"] = replace(_of_errors(p, losses, right, swing, telling), is_bounded=False)
+        swing = np.log(np.maximum(confidence, 1e-300)) - np.log(np.maximum(doubt, 1e-300))
+        found["log_loss"] = replace(_mean_over_rows(p, loss, losses, swing, telling), is_bounded=False)
     else:
         certain = "a row with confidence 1 was wrong, so the log loss is infinite"
-        found["log_loss"] = Estimate(math.inf, losses, len(p), telling, few=certain)
-    squares = np.where(correct, doubt, confidence) ** 2
-    found["brier"] = _of_errors(p, squares, doubt**2, confidence**2 - doubt**2, telling)
+        found["log_loss"] = Estimate(loss, doubt, len(p), telling, few=certain)
+    (squares,) = row_values(p, SQUARED_GAP)
+    found["brier"] = _mean_over_rows(p, value_of(BRIER, p), squares, confidence**2 - doubt**2, telling)
     found["overstatement"] = _overstatement(p)
     found["log_oe"] = _log_ratio(p, telling)
     return {**found, **{name: held[name] for name in ("auc", "cw_auc") if name in held}}
 
 
-def _of_errors(p: Predictions, values: Floats, right: Floats, swing: Floats, telling: float) -> Estimate:
-    """A mean of values that are ``right`` where a row is right, and larger by ``swing`` where it is wrong."""
-    average = mean(values, p.weight, telling)
-    assert average.weight is not None
-    stakes = -average.weight * swing
-    return replace(
-        average,
-        terms=np.where(p.correct, 0.0, stakes),
+def _mean_over_rows(p: ArrayPredictions, value: float, sums: Floats, swing: Floats, telling: float) -> Estimate:
+    """A mean over rows, from what each adds to the sum; a row that is wrong adds more by ``swing`` times its weight."""
+    scale = float(p.weight.mean())
+    weight, sums = p.weight / scale, sums / scale
+    stakes = -weight * swing
+    terms = np.where(p.correct, 0.0, stakes)
+    return Estimate(
+        value,
+        sums - value * weight,
+        float(weight.sum() ** 2 / (weight**2).sum()),
+        telling,
+        terms=terms,
         stakes=stakes,
-        offset=float((average.weight * np.where(p.correct, values, right)).mean()),
+        offset=float((sums + terms).mean()),
+        weight=weight,
     )
 
 
-def _overstatement(p: Predictions) -> Estimate:
+def _overstatement(p: ArrayPredictions) -> Estimate:
     """Mean confidence minus accuracy: given the confidences, one share is random in it."""
-    doubt = p.doubt_of(slice(None))
-    errors = np.asarray(~p.correct, dtype=np.float64)
-    telling = min(float(errors.sum()), len(p) - float(errors.sum()))
-    return replace(_of_errors(p, errors - doubt, -doubt, np.ones(len(p)), telling), is_share=True)
+    wrong, doubt = row_values(p, WRONG, DOUBT)
+    errors = float(p.wrong.sum())
+    telling, value = min(errors, len(p) - errors), effects_of(p.tally(EFFECT_TERMS)).overstatement
+    return replace(_mean_over_rows(p, value, wrong - doubt, np.ones(len(p)), telling), is_share=True)
 
 
-def _log_ratio(p: Predictions, telling: float) -> Estimate:
+def _log_ratio(p: ArrayPredictions, telling: float) -> Estimate:
     """The logarithm of observed over expected errors."""
-    weight = p.weight / float(p.weight.mean())
-    wrong, doubt = weight * (~p.correct), weight * p.doubt_of(slice(None))
-    errors, expected = float(wrong.mean()), float(doubt.mean())
-    if not errors or not expected:
-        value = -math.inf if expected else math.nan if not errors else math.inf
-        return Estimate(value, wrong, len(p), telling, few=_NEVER_WRONG)
-    count = int((~p.correct).sum())
+    wrong, doubt = row_values(p, WRONG, DOUBT)
+    ratio = effects_of(p.tally(EFFECT_TERMS)).oe_ratio
+    if not 0 < ratio < math.inf:
+        return Estimate(math.log(ratio) if ratio else -math.inf, wrong, len(p), telling, few=_NEVER_WRONG)
+    count = int(p.wrong.sum())
     few = f"O/E rests on {count} errors; its logarithm needs {FEWEST} for an interval" * (count < FEWEST)
-    influence = wrong / errors - doubt / expected
-    return Estimate(math.log(errors / expected), influence, len(p), telling, is_bounded=False, weight=weight, few=few)
+    influence, weight = wrong / wrong.mean() - doubt / doubt.mean(), p.weight / float(p.weight.mean())
+    return Estimate(math.log(ratio), influence, len(p), telling, is_bounded=False, weight=weight, few=few)

@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from scipy.special import ndtri, stdtrit
-
-from surefoot._stats.binomial import limits
+from surefoot._stats.binomial import limits, limits_of_share
+from surefoot._stats.quantiles import quantile
 from surefoot.core.tally import Tally
 from surefoot.metrics.terms import DOUBT, ROWS, SQUARED_WEIGHT, WEIGHT, WRONG
+from surefoot.risk.groups import Dependence
 
-if TYPE_CHECKING:
-    from surefoot.risk.groups import Dependence
-
-#: The 97.5% point of the normal law.
-_POINT = 1.959963984540054
+#: What a tally has to hold for them.
+TERMS = (ROWS, WEIGHT, SQUARED_WEIGHT, DOUBT, WRONG)
 
 
 @dataclass(frozen=True)
@@ -54,33 +50,16 @@ def effects_of(tally: Tally, dependence: Dependence | None = None) -> Effects:
     elif equal_weights(tally):
         low, high = (float(end) for end in limits(round(error * tally[ROWS]), tally[ROWS]))
     else:
-        reach = _POINT * spread_of_errors(tally) / weight
+        reach = quantile(0.95) * spread_of_errors(tally) / weight
         low, high = max(0.0, error - reach), min(1.0, error + reach)
     return Effects(
         expected_errors=doubt * scale,
         observed_errors=wrong * scale,
-        oe_ratio=_ratio(error, stated),
-        oe_interval=(_ratio(low, stated), _ratio(high, stated)),
+        oe_ratio=oe_ratio(error, stated),
+        oe_interval=(oe_ratio(low, stated), oe_ratio(high, stated)),
         overstatement=error - stated,
         overstatement_interval=(low - stated, high - stated),
     )
-
-
-def limits_of_share(
-    share: float, variance: float, freedom: float, *, rows: float, groups: float, level: float = 0.95
-) -> tuple[float, float]:
-    """Limits of a share whose variance is known with some degrees of freedom (Korn and Graubard 1998).
-
-    Where nothing varies, each group counts as one row.
-    """
-    share = min(1.0, max(0.0, share))
-    varies = variance > 0 and 1e-12 < share < 1 - 1e-12
-    effective = min(share * (1 - share) / variance, rows) if varies else min(groups, rows)
-    normal = float(ndtri((1 + level) / 2))
-    if varies:
-        effective *= (normal / float(stdtrit(freedom, (1 + level) / 2))) ** 2
-    low, high = limits(share * effective, effective, level)
-    return float(low), float(high)
 
 
 def spread_of_errors(tally: Tally) -> float:
@@ -99,7 +78,8 @@ def in_rows(tally: Tally) -> float:
     return tally[ROWS] / tally[WEIGHT] if equal_weights(tally) and tally[WEIGHT] else 1.0
 
 
-def _ratio(error: float, stated: float) -> float:
-    if stated:
-        return error / stated
-    return math.inf if error else math.nan
+def oe_ratio(observed: float, expected: float) -> float:
+    """Observed over expected errors, or their shares: infinite if none were expected, nan if there are none at all."""
+    if expected:
+        return observed / expected
+    return math.inf if observed else math.nan

@@ -11,11 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from surefoot._io.arguments import check_share
+from surefoot._stats.logarithms import log_mean, log_sum
 from surefoot.core.doubt_table import CUTS
 from surefoot.core.table import Floats
 from surefoot.risk.law.counts import Counts
@@ -80,6 +82,7 @@ def _mixture() -> tuple[Bet, ...]:
 
 #: The bets of the e-value.
 MIXTURE = _mixture()
+_LOG_SHARES = np.log([bet.share for bet in MIXTURE])
 
 #: The bets of the change detector: fewer, for each of them starts anew at every row.
 DETECTOR = (
@@ -91,9 +94,12 @@ DETECTOR = (
 
 def log_e(counts: Counts) -> float:
     """The logarithm of the e-value against overconfidence (of mirrored counts, against underconfidence)."""
-    return _log_sum(
-        [math.log(bet.share) + gained for bet, gained in zip(MIXTURE, gains_of(counts).tolist(), strict=True)]
-    )
+    return float(log_wealth(gains_of(counts)))
+
+
+def log_wealth(gains: Floats) -> Any:
+    """The logarithm of the wealth of all bets of the mixture together, from what each has gained."""
+    return log_sum(_LOG_SHARES + gains, axis=-1)
 
 
 def gains_of(counts: Counts, bets: Sequence[Bet] = MIXTURE) -> Floats:
@@ -129,7 +135,7 @@ def e_mean(log_e_values: Iterable[float]) -> float:
     values = list(log_e_values)
     if not values:
         raise ValueError("e_mean of no e-values; give at least one.")
-    return _log_sum(values) - math.log(len(values))
+    return float(log_mean(values))
 
 
 def e_bh(log_e_values: Sequence[float], level: float = 0.05) -> list[bool]:
@@ -152,8 +158,3 @@ def e_bh(log_e_values: Sequence[float], level: float = 0.05) -> list[bool]:
     if not enough.any():
         return [False] * len(values)
     return [bool(value) for value in values >= falling[np.flatnonzero(enough)[-1]]]
-
-
-def _log_sum(logs: Sequence[float]) -> float:
-    top = max(logs)
-    return top if math.isinf(top) else top + math.log(math.fsum(math.exp(x - top) for x in logs))

@@ -17,19 +17,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
 
 from surefoot.core.table import Floats
 from surefoot.errors import InvalidPredictions
-from surefoot.predictions import Predictions
+from surefoot.metrics.weighted import ACCURACY
+from surefoot.predictions import ArrayPredictions
 from surefoot.predictions.checks import check_lengths
 from surefoot.predictions.labels import as_labels
-from surefoot.risk.evalues import MIXTURE
-from surefoot.risk.law.cells import Cells, Codes, bands_of
+from surefoot.risk.estimates import value_of
+from surefoot.risk.evalues import MIXTURE, log_wealth
+from surefoot.risk.law.cells import Cells, Codes
 from surefoot.risk.omnibus import DesignEffects, weights_of
-from surefoot.risk.stream.eprocess import Stretch
-
-_SHARES = np.log([bet.share for bet in MIXTURE])
+from surefoot.risk.stream.eprocess import Segment
 
 
 @dataclass(frozen=True)
@@ -76,39 +75,28 @@ def group_codes(rows: int, groups: Any, weight: Floats | None = None) -> Codes:
     return codes
 
 
-def dependence_of(p: Predictions, codes: Codes) -> Dependence:
+def dependence_of(p: ArrayPredictions, codes: Codes) -> Dependence:
     """From the rows and the group of each."""
-    every = slice(None)
-    counting = p.weight > 0
-    codes = np.unique(codes[counting], return_inverse=True)[1].astype(np.int64)
-    doubt, confidence, wrong = p.doubt_of(every)[counting], p.confidence_of(every)[counting], p.wrong[counting]
-    weight = p.weight[counting]
+    codes = np.unique(codes[p.weight > 0], return_inverse=True)[1].astype(np.int64)
+    p = p[p.weight > 0] if p.is_weighted else p
     effects, log_e = {}, {}
-    for side, columns in (
-        ("overconfident", (doubt, confidence, wrong)),
-        ("underconfident", (confidence, doubt, ~wrong)),
-    ):
-        chance, otherwise, fired = columns
-        total = float(weight[chance > 0].sum())
-        ones = np.ones(len(weight))
-        is_mirrored = side == "underconfident"
-        cells = Cells(chance, otherwise, weight, ones, fired.astype(np.float64), total, True, is_mirrored)
-        random = (chance > 0) & (otherwise > 0)
-        kept, where = cells.of_chance(), codes[random]
+    for side in ("overconfident", "underconfident"):
+        cells = Cells.of_rows(p, is_mirrored=side == "underconfident")
+        kept, where = cells.random, codes[cells.is_random]
         effects[side] = {
-            name: design_effect(_scaled(each) * (kept.fired - kept.p), where) for name, each in weights_of(kept).items()
+            name: design_effect(_scale(each) * (kept.fired - kept.p), where) for name, each in weights_of(kept).items()
         }
-        log_e[side] = math.nan if not p.has_equal_weights else _log_e(chance, otherwise, fired, codes)
-    share = float((weight * wrong).sum() / weight.sum())
-    variance, freedom = variance_of_mean(weight * (wrong - share) / float(weight.mean()), codes, weight)
-    bands = {} if not p.has_equal_weights else _of_bands(doubt, confidence, wrong, codes)
+        log_e[side] = _log_e(cells, codes) if p.has_equal_weights else math.nan
+    share = 1 - value_of(ACCURACY, p)
+    variance, freedom = variance_of_mean(p.weight * (p.wrong - share) / float(p.weight.mean()), codes, p.weight)
+    bands = _effects_of_bands(Cells.of_rows(p, is_mirrored=False), codes) if p.has_equal_weights else {}
     return Dependence(int(codes.max()) + 1, effects, bands, log_e, variance, freedom)
 
 
-def _of_bands(doubt: Floats, confidence: Floats, wrong: Any, codes: Codes) -> dict[str, dict[int, float]]:
+def _effects_of_bands(cells: Cells, codes: Codes) -> dict[str, dict[int, float]]:
     """The design effect of the number of errors in each band of each figure."""
-    residual, found = wrong - doubt, {}
-    for name, bands in bands_of(doubt, confidence).items():
+    residual, found = cells.fired - cells.p, {}
+    for name, bands in cells.bands.items():
         found[name] = {
             band: design_effect(residual[inside], np.unique(codes[inside], return_inverse=True)[1])
             for band in np.unique(bands).tolist()
@@ -125,8 +113,12 @@ def design_effect(residuals: Floats, codes: Codes) -> float:
     >>> design_effect(np.array([1.0, 1.0, -1.0, -1.0]), np.array([0, 0, 1, 1]))
     2.0
     """
-    alone = float((residuals**2).sum())
-    return max(1.0, float((np.bincount(codes, residuals) ** 2).sum()) / alone) if alone else 1.0
+    return effect_of(float((np.bincount(codes, residuals) ** 2).sum()), float((residuals**2).sum()))
+
+
+def effect_of(of_groups: float, of_rows: float) -> float:
+    """The design effect, from the squares of the sums of groups and of the terms, each added up."""
+    return max(1.0, of_groups / of_rows) if of_rows else 1.0
 
 
 def variance_of_mean(influence: Floats, codes: Codes | None, weight: Floats | None = None) -> tuple[float, float]:
@@ -156,21 +148,15 @@ def freedom_of(count: int, squares: float, fourth: float) -> float:
     return max(1.0, min(count - 1.0, 2 * count / max(kurtosis - 1, 1e-9)))
 
 
-def quantile(level: float, freedom: float) -> float:
-    """How many standard errors an interval reaches to either side."""
-    return float(stdtrit(freedom, (1 + level) / 2))
-
-
-def _scaled(weight: Floats) -> Floats:
+def _scale(weight: Floats) -> Floats:
     """Weights of which the squares stay finite: design effects do not know of units."""
     return weight / (float(np.abs(weight).max()) or 1.0) if len(weight) else weight
 
 
-def _log_e(chance: Floats, otherwise: Floats, fired: Any, codes: Codes) -> float:
-    if (fired & (chance == 0)).any():
+def _log_e(cells: Cells, codes: Codes) -> float:
+    fired = cells.fired > 0
+    if (fired & (cells.p == 0)).any():
         return math.inf
     order = np.argsort(codes, kind="stable")
-    rows = Stretch(chance[order], otherwise[order], fired[order], np.bincount(codes).astype(np.float64))
-    logs = _SHARES + np.log(rows.gains(MIXTURE)).sum(axis=1)
-    top = float(logs.max())
-    return top + math.log(float(np.exp(logs - top).sum()))
+    rows = Segment(cells.p[order], cells.q[order], fired[order], np.bincount(codes).astype(np.float64))
+    return float(log_wealth(np.log(rows.gains(MIXTURE)).sum(axis=1)))

@@ -18,7 +18,7 @@ from surefoot.metrics.cumulative import ECCE_MAD, ECCE_R
 from surefoot.metrics.entropic import ECD
 from surefoot.metrics.size_ratio import normal_cdf
 from surefoot.metrics.tested import tcal_levels, tcal_statistics
-from surefoot.predictions import Predictions, as_predictions
+from surefoot.predictions import ArrayPredictions, as_predictions
 from surefoot.risk.law.bernoulli_sum import BernoulliSum
 from surefoot.risk.law.null import upper_tail
 
@@ -68,7 +68,7 @@ def ecd_test(
     """
     check_share("alpha", alpha, "0.05")
     check_whole("draws", draws)
-    p = _unweighted(
+    p = _require_equal_weights(
         "ecd_test",
         as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt).rows(
             "this test"
@@ -87,7 +87,7 @@ def ecd_test(
         over, under = _ecd_tails(at, c, odds, rows, inside)
         method = "exact"
     else:
-        over, under = _ecd_drawn(p, value, rng, draws)
+        over, under = _ecd_tails_by_draws(p, value, rng, draws)
         method = "bootstrap"
     decision: Literal[-1, 0, 1] = 1 if over <= alpha / 2 else -1 if under <= alpha / 2 else 0
     return EcdResult(decision, value, z, over, under, method)
@@ -106,7 +106,7 @@ def _ecd_tails(at: Levels, c: Floats, odds: Floats, rows: Floats, inside: Any) -
     return tail.p, min(1.0, 1 - (2 * tail.mid - tail.p))
 
 
-def _ecd_drawn(p: Predictions, value: float, rng: np.random.Generator, draws: int) -> tuple[float, float]:
+def _ecd_tails_by_draws(p: ArrayPredictions, value: float, rng: np.random.Generator, draws: int) -> tuple[float, float]:
     """Where the value lies among simulated ones: at the quantiles of them, as np.quantile has them."""
     c = p.confidence_of(slice(None))
     with np.errstate(divide="ignore"):
@@ -167,7 +167,7 @@ def tcal_test(
     """
     check_share("alpha", alpha, "0.05")
     check_whole("draws", draws)
-    p = _unweighted(
+    p = _require_equal_weights(
         "tcal_test",
         as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt).rows(
             "this test"
@@ -181,7 +181,7 @@ def tcal_test(
     statistics = tcal_statistics(at, count)[0]
     seeds = rng.integers(0, 2**63, draws, dtype=np.int64)
     cuts = np.array_split(seeds, workers())
-    drawn = np.concatenate(in_parallel([partial(_resampled, at, count, part) for part in cuts if len(part)]))
+    drawn = np.concatenate(in_parallel([partial(_resample, at, count, part) for part in cuts if len(part)]))
     thresholds = np.quantile(drawn, 1 - alpha / count, axis=0)
     beyond = np.flatnonzero(statistics > thresholds)
     first = int(beyond[0]) if len(beyond) else None
@@ -191,7 +191,7 @@ def tcal_test(
     )
 
 
-def _resampled(at: Levels, count: int, seeds: Any) -> Floats:
+def _resample(at: Levels, count: int, seeds: Any) -> Floats:
     """The statistic at every level for each seed, from the finest level up: the bins of one are pairs of the next's."""
     size = round(float(at.rows.sum()))
     owner = np.repeat(np.arange(len(at.rows)), at.rows.astype(np.intp))
@@ -291,13 +291,13 @@ def range_tail(x: float) -> float:
 # -- shared ----------------------------------------------------------------------------------------------------------
 
 
-def _levels(p: Predictions) -> Levels:
+def _levels(p: ArrayPredictions) -> Levels:
     """The confidences, how many rows have them and how many of those are correct: equal weights say nothing."""
     at = levels(p.tally(TERMS))
     return at._replace(weight=at.rows, correct=np.round(at.correct * at.rows / at.weight))
 
 
-def _unweighted(name: str, p: Predictions) -> Predictions:
+def _require_equal_weights(name: str, p: ArrayPredictions) -> ArrayPredictions:
     if not p.has_equal_weights:
         raise MetricUnavailable(
             f"{name} counts rows, and unequal weights have no meaning for it; leave out sample_weight."

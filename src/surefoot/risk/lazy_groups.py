@@ -15,8 +15,8 @@ from surefoot.errors import InvalidPredictions
 from surefoot.metrics.tallying import DOUBT_BANDS, RELIABILITY_BINS
 from surefoot.metrics.terms import ROWS, WRONG
 from surefoot.predictions.dataframe import collect
-from surefoot.risk.evalues import MIXTURE
-from surefoot.risk.groups import Dependence, freedom_of
+from surefoot.risk.evalues import MIXTURE, log_wealth
+from surefoot.risk.groups import Dependence, effect_of, freedom_of
 from surefoot.risk.law.bernoulli_sum import CAP
 from surefoot.risk.law.cells import FARTHEST, PER_DECADE
 from surefoot.risk.law.counts import counts_of
@@ -46,7 +46,7 @@ def dependence_of_frame(x: FramePredictions, groups: Any, tally: Tally, *, of_sl
     if x.is_weighted:
         raise InvalidPredictions("groups of weighted rows need the rows themselves: collect the frame first.")
     frame = frame.with_columns(sf_group=nw.col(groups), sf_wrong=1.0 - nw.col("sf_correct"))
-    found = collect(_by_group(nw, frame, tally))
+    found = collect(_sum_by_group(nw, frame, tally))
     one = {name: found[name].to_list()[0] for name in found.columns}
     if one["sf_null"]:
         raise InvalidPredictions(
@@ -56,22 +56,20 @@ def dependence_of_frame(x: FramePredictions, groups: Any, tally: Tally, *, of_sl
     if count < 2 and not of_slice:
         raise InvalidPredictions(f"all rows are of one group of column {groups!r}; leave out groups=, or name another.")
     effects = {
-        side: {name: _effect(one[f"sf_{_place(side, name)}_g"], one[f"sf_{_place(side, name)}_r"]) for name in NAMES}
+        side: {
+            name: effect_of(one[f"sf_{_column(side, name)}_g"], one[f"sf_{_column(side, name)}_r"]) for name in NAMES
+        }
         for side in _SIDES
     }
-    shares = np.log([bet.share for bet in MIXTURE])
-    log_e = {}
-    for side in _SIDES:
-        logs = shares + np.array([one[f"sf_{side}_{k}"] for k in range(len(MIXTURE))])
-        top = float(logs.max())
-        log_e[side] = top + math.log(float(np.exp(logs - top).sum()))
+    gains = {side: np.array([one[f"sf_{side}_{k}"] for k in range(len(MIXTURE))]) for side in _SIDES}
+    log_e = {side: float(log_wealth(gains[side])) for side in _SIDES}
     squares, fourth = float(one["sf_squares"]), float(one["sf_fourth"])
     variance = squares * (count - 1) / count / tally[ROWS] ** 2
     freedom = freedom_of(count, squares, fourth) if squares else float(max(1, count - 1))
-    return Dependence(count, effects, _of_bands(nw, frame), log_e, variance, freedom)
+    return Dependence(count, effects, _effects_of_bands(nw, frame), log_e, variance, freedom)
 
 
-def _of_bands(nw: Any, frame: Any) -> dict[str, dict[int, float]]:
+def _effects_of_bands(nw: Any, frame: Any) -> dict[str, dict[int, float]]:
     """The design effect of the number of errors in each band of each figure."""
     q, c = nw.col("sf_doubt"), nw.col("sf_confidence")
     decades = q.clip(lower_bound=FARTHEST).log() * (-PER_DECADE * (1 + 1e-12) / math.log(10.0))
@@ -89,20 +87,16 @@ def _of_bands(nw: Any, frame: Any) -> dict[str, dict[int, float]]:
         sums = sums.with_columns(sf_together=nw.col("sf_residual") ** 2).group_by("sf_band")
         table = collect(sums.agg(nw.col("sf_together").sum(), nw.col("sf_square").sum()))
         columns = (table[column].to_list() for column in ("sf_band", "sf_together", "sf_square"))
-        found[name] = {round(code): _effect(own, alone) for code, own, alone in zip(*columns, strict=True)}
+        found[name] = {round(code): effect_of(own, alone) for code, own, alone in zip(*columns, strict=True)}
     return found
 
 
-def _effect(of_groups: float, of_rows: float) -> float:
-    return max(1.0, of_groups / of_rows) if of_rows else 1.0
-
-
-def _place(side: str, name: str) -> str:
+def _column(side: str, name: str) -> str:
     """Errors and extremeness of both sides are the same but for their sign."""
     return name if name in ("errors", "extremeness") else f"{side}_{name}"
 
 
-def _by_group(nw: Any, frame: Any, tally: Tally) -> Any:
+def _sum_by_group(nw: Any, frame: Any, tally: Tally) -> Any:
     """Everything that is asked, as one row of a lazy frame."""
     q, c = nw.col("sf_doubt"), nw.col("sf_confidence")
     random = (q > 0) & (c > 0)
@@ -135,7 +129,7 @@ def _by_group(nw: Any, frame: Any, tally: Tally) -> Any:
         # as the jackknife has it, but for the number of groups
         sf_square=((nw.col("sf_errors") - rows * (tally[WRONG] / n)) / (1.0 - rows / n).clip(lower_bound=1 / n)) ** 2,
         **{f"sf_{name}_s": nw.col(f"sf_{name}_t") ** 2 for name in weights},
-        **{f"sf_{side}_{i}": _of_bet(nw, side, bet, rows).log() for side in _SIDES for i, bet in enumerate(MIXTURE)},
+        **{f"sf_{side}_{i}": _mean_gain(nw, side, bet, rows).log() for side in _SIDES for i, bet in enumerate(MIXTURE)},
         sf_one=nw.lit(1.0),
         sf_missing=nw.when(nw.col("sf_group").is_null()).then(rows).otherwise(0.0),
     )
@@ -182,7 +176,7 @@ def _gains(nw: Any) -> dict[str, Any]:
     return found
 
 
-def _of_bet(nw: Any, side: str, bet: Any, rows: Any) -> Any:
+def _mean_gain(nw: Any, side: str, bet: Any, rows: Any) -> Any:
     """The mean of a bet's gains over the rows of a group."""
     if bet.power is None:
         return 1.0 + nw.col(f"sf_{side}_x{_BELOWS.index(bet.below)}") / rows * bet.shortfall

@@ -28,7 +28,7 @@ import numpy as np
 
 from surefoot._stats.binomial import more_than
 from surefoot.core.table import Floats
-from surefoot.risk.evalues import MIXTURE, factors
+from surefoot.risk.evalues import MIXTURE, factors, log_wealth
 from surefoot.risk.law.bernoulli_sum import CAP, SAME, BernoulliSum
 from surefoot.risk.law.cells import Cells
 from surefoot.risk.law.null import upper_tail
@@ -119,7 +119,7 @@ class Omnibus:
 
 
 @dataclass(frozen=True)
-class OfSums:
+class OmnibusOfSums:
     """The same where only sums are known: by Bonferroni."""
 
     directions: tuple[Direction, ...]
@@ -131,11 +131,7 @@ class OfSums:
 
 
 def omnibus(
-    cells: Cells,
-    log_e: float,
-    known: Mapping[str, float],
-    draws: Draws,
-    effects: DesignEffects | None = None,
+    cells: Cells, log_e: float, known: Mapping[str, float], draws: Draws, effects: DesignEffects | None = None
 ) -> Omnibus:
     """Test one side in all directions; ``known`` are the p-values of directions that have been computed already."""
     side = TestedSide(cells, log_e, effects)
@@ -231,9 +227,9 @@ class TestedSide:
         self.cells, self.log_e, self.effects = cells, log_e if effects is None else math.nan, effects
         self.weights = weights_of(cells)
 
-    def _toward(self, name: str, seen: Any, mean: Any) -> Any:
-        """What was seen, brought nearer to its mean by the design effect."""
-        return seen if self.effects is None else mean + (seen - mean) / math.sqrt(self.effects.directions[name])
+    def _toward(self, name: str, observed: Any, mean: Any) -> Any:
+        """What was observed, brought nearer to its mean by the design effect."""
+        return observed if self.effects is None else mean + (observed - mean) / math.sqrt(self.effects.directions[name])
 
     @cached_property
     def stands_for(self) -> dict[str, str]:
@@ -284,8 +280,8 @@ class TestedSide:
         otherwise = np.where(negative, cells.p, cells.q)
         counted = np.where(negative, cells.rows - cells.fired, cells.fired)
         law = BernoulliSum(chance, otherwise, np.abs(weight), cells.rows, cells.is_exact)[weight != 0]
-        seen = self._toward(name, float((counted * np.abs(weight)).sum()), law.mean)
-        return upper_tail(law, min(seen, law.total), nodes=_NODES).p
+        observed = self._toward(name, float((counted * np.abs(weight)).sum()), law.mean)
+        return upper_tail(law, min(observed, law.total), nodes=_NODES).p
 
     def _by_band(self, cells: Cells, name: str) -> tuple[Floats, Floats, Floats]:
         """The rows of each band of a figure, the surprises, and those expected."""
@@ -369,8 +365,5 @@ def _log_e_values(cells: Cells, fired: Floats) -> Floats:
     """The logarithm of the e-value of each row of numbers of errors by group."""
     every = np.ones(len(cells.p), dtype=bool)
     on_wrong, on_right = (np.log(factors(MIXTURE, cells.p, cells.q, which)) for which in (every, ~every))
-    shares = np.log([bet.share for bet in MIXTURE])
-    logs = fired @ (on_wrong - on_right).T + (on_right @ cells.rows + shares)
-    top = logs.max(axis=1, keepdims=True)
-    values: Floats = (top + np.log(np.exp(logs - top).sum(axis=1, keepdims=True)))[:, 0]
+    values: Floats = log_wealth(fired @ (on_wrong - on_right).T + on_right @ cells.rows)
     return values

@@ -19,10 +19,10 @@ from surefoot.predictions import Predictions
 from surefoot.risk.law.bernoulli_sum import CAP, BernoulliSum
 from surefoot.risk.law.counts import Counts
 from surefoot.risk.law.null import upper_tail
-from surefoot.risk.power import Power, stays_above
+from surefoot.risk.power import Power, least_size_above
 
 #: Distinct doubts up to which a range is told from each.
-_MOST_TOLD = 400
+_MOST_APART = 400
 #: Rows up to which it matters which confidences they have, sets of them that are tried, and the least level.
 _FEW, _DIFFERENT, _LEAST_LEVEL = 40, 5, 0.001
 #: How far beyond a plan it is looked at whether the power stays, and how far draws may be off.
@@ -71,7 +71,7 @@ def required_n(confidences: Any, *, deflation: float, power: float = 0.8, level:
     while True:
         for times in _BEYOND:
             of(min(_MOST_ROWS, math.ceil(high * times)))
-        found = stays_above({n: p for n, p in known.items() if n >= high}, power)
+        found = least_size_above({n: p for n, p in known.items() if n >= high}, power)
         if found == high or found >= _MOST_ROWS:
             return min(found, _MOST_ROWS)
         high = found
@@ -142,13 +142,13 @@ def _power(sample: _Sample, rows: int, level: float, deflation: float) -> float:
 def _powers(sample: _Sample, rows: int, level: float) -> list[Power]:
     """Of few rows, several sets of confidences: which are drawn matters."""
     if rows > _FEW:
-        alike = _like(sample.doubt, rows)
+        alike = _rows_like(sample.doubt, rows)
         return [Power(alike.p, alike.count, level)]
     rng = np.random.default_rng(rows)
-    return [Power(*_counted(rng.choice(sample.doubt, rows)), level) for _ in range(_DIFFERENT)]
+    return [Power(*_count_distinct(rng.choice(sample.doubt, rows)), level) for _ in range(_DIFFERENT)]
 
 
-def _counted(doubt: Floats) -> tuple[Floats, Floats]:
+def _count_distinct(doubt: Floats) -> tuple[Floats, Floats]:
     value, count = np.unique(doubt, return_counts=True)
     return value, count.astype(np.float64)
 
@@ -167,7 +167,7 @@ def detectable(counts: Counts, power: float = 0.8, level: float = 0.05, effect: 
 
 def typical_range(counts: Counts) -> tuple[float, float]:
     """Where CSR lies for nine in ten calibrated models with these confidences."""
-    rows = _in_cells(counts.under_calibration())
+    rows = _merge_like(counts.under_calibration())
     sure = float((rows.count * rows.weight)[rows.q == 0].sum())
     random = rows[rows.q > 0]
     if not len(random.p):
@@ -179,9 +179,9 @@ def typical_range(counts: Counts) -> tuple[float, float]:
     return (sure + low) / counts.n, (sure + high) / counts.n
 
 
-def _in_cells(rows: BernoulliSum) -> BernoulliSum:
+def _merge_like(rows: BernoulliSum) -> BernoulliSum:
     """Rows of like doubt put together, 3% wide: where two digits are told, no more are needed."""
-    if len(rows.p) <= _MOST_TOLD:
+    if len(rows.p) <= _MOST_APART:
         return rows
     inner = rows.q > 0
     cell = np.where(inner, np.floor(np.log(rows.p) * 32), np.inf)
@@ -201,7 +201,7 @@ class _Sample:
 
 
 def _doubts(confidences: Any) -> _Sample:
-    given = Predictions.from_correct(np.ones(np.size(confidences), dtype=bool), confidences)
+    given = Predictions.from_correct(np.ones(np.size(confidences), dtype=bool), confidences).rows()
     doubt = given.doubt_of(slice(None))
     certain = float((doubt == 0).sum())
     doubt = np.sort(doubt[(doubt > 0) & (doubt < 1)])
@@ -210,7 +210,7 @@ def _doubts(confidences: Any) -> _Sample:
     return _Sample(doubt, certain)
 
 
-def _like(sample: Floats, rows: int) -> BernoulliSum:
+def _rows_like(sample: Floats, rows: int) -> BernoulliSum:
     """So many rows, with doubts distributed like these."""
     if len(sample) > _MOST_CONFIDENCES:
         sample = sample[(np.arange(_MOST_CONFIDENCES) * len(sample) + len(sample) // 2) // _MOST_CONFIDENCES]
@@ -229,11 +229,10 @@ def _critical(rows: BernoulliSum, level: float) -> float:
         return least
     if upper_tail(rows, rows.total).p > level:
         return math.inf
-    mean = float((rows.count * rows.p * rows.weight).sum())
-    spread = float(np.linalg.norm(np.sqrt(rows.count * rows.p * rows.q) * rows.weight))
+    spread = rows.deviation
     low, high = least, rows.total
     # a bracket around where a normal law would have it, grown until it holds
-    guess = min(max(mean + float(ndtri(1 - level)) * spread, least), rows.total)
+    guess = min(max(rows.mean + float(ndtri(1 - level)) * spread, least), rows.total)
     if upper_tail(rows, guess).p <= level:
         high, reach = guess, max(spread, least)
         while (low := max(least, high - reach)) > least and upper_tail(rows, low).p <= level:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -28,12 +27,7 @@ class Power:
 
     def of(self, deflation: float) -> float:
         """The share of draws that are found if accuracy is (1 - deflation) times confidence."""
-        deflated = replace(
-            self.cells,
-            p=np.minimum(self.cells.p + deflation * self.cells.q, 1.0),
-            q=(1 - deflation) * self.cells.q,
-        )
-        smallest = self._smallest(Draws(deflated, seed=1).more(DRAWS))
+        smallest = self._smallest(Draws(self.cells.deflated(deflation), seed=1).more(DRAWS))
         adjusted = 1 + np.searchsorted(self._smallest_by_chance, smallest, side="right")
         return float((adjusted <= self.level / 2 * (self.draws + 1)).mean())
 
@@ -77,7 +71,7 @@ def _ranks(rising: Floats, table: Floats) -> Floats:
     return ranks
 
 
-def stays_above(powers: dict[int, float], least: float) -> int:
+def least_size_above(powers: dict[int, float], least: float) -> int:
     """The smallest number of rows from which on no power that is known is below ``least``."""
     low = [n for n, power in powers.items() if power < least]
     return min((n for n in powers if n > max(low, default=0)), default=math.ceil(2 * max(powers)))

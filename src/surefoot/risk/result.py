@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from surefoot._io.presentation import present
 from surefoot.risk.deflation import Deflation
-from surefoot.risk.omnibus import Direction, OfSums, Omnibus
+from surefoot.risk.omnibus import Direction, Omnibus, OmnibusOfSums
 
 Alternative = Literal["overconfident", "underconfident"]
 Method = Literal["exact", "normal", "monte_carlo"]
@@ -99,7 +99,7 @@ class RiskResult:
     alternative: Alternative
     groups: int | None = None
     design_effect: float = 1.0
-    _omnibus: Omnibus | OfSums | None = field(default=None, repr=False, compare=False)
+    _omnibus: Omnibus | OmnibusOfSums | None = field(default=None, repr=False, compare=False)
     _deflation: Deflation | None = field(default=None, repr=False, compare=False)
 
     @property

@@ -14,17 +14,8 @@ from surefoot.core.table import Floats
 from surefoot.core.tally import Tally
 from surefoot.errors import InvalidPredictions, MetricUnavailable
 from surefoot.metrics.size_ratio import CSR, CSR_SIGMA, CSR_Z, P_RISK, normal_cdf
-from surefoot.metrics.terms import (
-    BY_DOUBT,
-    CERTAIN,
-    CERTAIN_WRONG,
-    DOUBT,
-    ERRORS,
-    ROWS,
-    WEIGHT,
-    WRONG,
-)
-from surefoot.predictions import ArrayPredictions, Predictions, as_predictions
+from surefoot.metrics.terms import BY_DOUBT, CERTAIN, CERTAIN_WRONG, DOUBT, ERRORS, ROWS, WEIGHT, WRONG
+from surefoot.predictions import ArrayPredictions, as_predictions
 from surefoot.risk.deflation import Deflation, csr_lower
 from surefoot.risk.effects import Effects, effects_of, equal_weights, spread_of_errors
 from surefoot.risk.evalues import log_e
@@ -33,7 +24,8 @@ from surefoot.risk.law.bernoulli_sum import CAP, SAME, BernoulliSum, Tail
 from surefoot.risk.law.cells import Cells
 from surefoot.risk.law.counts import MOST, Counts, counts_of
 from surefoot.risk.law.null import upper_tail
-from surefoot.risk.omnibus import DesignEffects, Direction, Draws, OfSums, Omnibus, omnibus
+from surefoot.risk.lazy_groups import dependence_of_frame
+from surefoot.risk.omnibus import DesignEffects, Direction, Draws, Omnibus, OmnibusOfSums, omnibus
 from surefoot.risk.result import Alternative, Method, RiskResult
 
 #: What a tally has to hold for the test.
@@ -94,17 +86,17 @@ def risk_test(
         raise ValueError("method 'monte_carlo' draws at random; give rng=numpy.random.default_rng(seed).")
     check_whole("draws", draws)
     x = predictions_or_tally
-    if not isinstance(x, Tally | Predictions):
+    if not isinstance(x, Tally | ArrayPredictions):
         x = as_predictions(x, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
     elif any(given is not None for given in (y_pred, confidence, sample_weight, floor, doubt)):
         raise TypeError("a tally or predictions already hold all there is; give them alone.")
-    if isinstance(x, Predictions) and x.has_rows and (groups is not None or not x.has_equal_weights):
+    if isinstance(x, ArrayPredictions) and x.has_rows and (groups is not None or not x.has_equal_weights):
         # the exact law of unequal weights is made of rows, and so is what rows of a group have in common
         x = x.rows()
     tally = x if isinstance(x, Tally) else x.tally(TERMS)
     rows = x if isinstance(x, ArrayPredictions) else None
     dependence = None if groups is None else dependence_within(x, groups, tally)
-    return _Tested(tally, rows, method, rng, draws, dependence).result(alternative)
+    return _RiskTest(tally, rows, method, rng, draws, dependence).result(alternative)
 
 
 def dependence_within(x: Any, groups: Any, tally: Tally, *, of_slice: bool = False) -> Dependence:
@@ -113,30 +105,28 @@ def dependence_within(x: Any, groups: Any, tally: Tally, *, of_slice: bool = Fal
         return dependence_of(x, group_codes(len(x), groups, x.weight))
     if isinstance(x, Tally):
         raise InvalidPredictions("a tally does not hold which rows belong together; groups= needs the rows.")
-    from surefoot.risk.lazy_groups import dependence_of_frame
-
     return dependence_of_frame(x, groups, tally, of_slice=of_slice)
 
 
 def both_sides(
-    tally: Tally, predictions: Predictions | None = None, dependence: Dependence | None = None
+    tally: Tally, predictions: ArrayPredictions | None = None, dependence: Dependence | None = None
 ) -> tuple[RiskResult, RiskResult]:
     """The risk test against overconfidence and against underconfidence.
 
     Exact; but of unequal weights a tally does not hold what that takes: then both are by the normal law, and say so.
     """
     method: Method = "exact" if equal_weights(tally) or predictions is not None else "normal"
-    tested = _Tested(tally, predictions, method, dependence=dependence)
+    tested = _RiskTest(tally, predictions, method, dependence=dependence)
     return tested.result("overconfident"), tested.result("underconfident")
 
 
-class _Tested:
+class _RiskTest:
     """Totals under test, with what both sides share."""
 
     def __init__(
         self,
         tally: Tally,
-        predictions: Predictions | None,
+        predictions: ArrayPredictions | None,
         method: Method,
         rng: np.random.Generator | None = None,
         draws: int = 9999,
@@ -180,7 +170,7 @@ class _Tested:
             z = float(CSR_Z.evaluate(tally).value)
             p = 0.0 if surprised else normal_cdf(-z if alternative == "overconfident" else z)
             plain, companion = Tail(p, p), Tail(math.nan, math.nan)
-            together: Omnibus | OfSums = _of_sums(self.effects, tally, p, alternative)
+            together: Omnibus | OmnibusOfSums = _omnibus_of_sums(self.effects, tally, p, alternative)
         else:
             known = {"csr": plain.p, "capped": companion.p}
             cells = self._cells(alternative)
@@ -190,7 +180,7 @@ class _Tested:
         unknown = is_weighted or groups is not None
         deflation = None if unknown else Deflation(every)
         skewness, share = _moments(law.rows)
-        statistic = math.inf if surprised else law.seen / law.weight if law.weight else math.nan
+        statistic = math.inf if surprised else law.observed / law.weight if law.weight else math.nan
         if self.is_known_by_sums:
             # a table by doubt counts rows, not weights: what it tells is not of these
             skewness = share = math.nan
@@ -242,41 +232,35 @@ class _Tested:
             law, capped = law.toward_mean(own["csr"]), capped.toward_mean(own["capped"])
         if self.method == "monte_carlo":
             assert self.rng is not None
-            return _drawn(law, capped, self.rng, self.draws)
+            return _tails_by_draws(law, capped, self.rng, self.draws)
         tail = upper_tail if self.method == "exact" else _normal_tail
-        plain = tail(law.rows, law.seen)
+        plain = tail(law.rows, law.observed)
         # where no weight is capped, they are the same
-        return plain, plain if (capped.rows.weight == law.rows.weight).all() else tail(capped.rows, capped.seen)
+        return plain, plain if (capped.rows.weight == law.rows.weight).all() else tail(capped.rows, capped.observed)
 
     def _cells(self, alternative: Alternative) -> Cells:
         """The groups of samples that the omnibus test draws."""
         is_mirrored = alternative == "underconfident"
         if not self.is_weighted or self.predictions is None:
             return Cells.of(self._counts(alternative).doubtful(), is_mirrored=is_mirrored)
-        p, every = self.predictions, slice(None)
-        chance, otherwise, fired = p.doubt_of(every), p.confidence_of(every), p.wrong
-        if is_mirrored:
-            chance, otherwise, fired = otherwise, chance, p.correct
-        total, ones = float(p.weight[chance > 0].sum()), np.ones(len(p))
-        whole = Cells(chance, otherwise, p.weight, ones, fired.astype(np.float64), total, True, is_mirrored)
-        return whole.of_chance()
+        return Cells.of_rows(self.predictions, is_mirrored=is_mirrored).random
 
 
-def _of_sums(effects: Effects, tally: Tally, pvalue: float, alternative: Alternative) -> OfSums:
+def _omnibus_of_sums(effects: Effects, tally: Tally, pvalue: float, alternative: Alternative) -> OmnibusOfSums:
     """The omnibus test where weights are unequal and only their sums are known: errors and CSR, by normal laws."""
     sign = 1 if alternative == "overconfident" else -1
     spread = spread_of_errors(tally)
     excess = sign * (tally[WRONG] - tally[DOUBT])
     counted = normal_cdf(-excess / spread) if spread else float(excess <= 0)
-    seen, stated = effects.observed_errors, effects.expected_errors
+    observed, expected = effects.observed_errors, effects.expected_errors
     found = tuple(
         Direction(name, *numbers, p, min(1.0, 2 * p))
         for name, numbers, p in (
-            ("errors", (seen, stated), counted),
+            ("errors", (observed, expected), counted),
             ("csr", (float(CSR.evaluate(tally).value), 1.0), pvalue),
         )
     )
-    return OfSums(found)
+    return OmnibusOfSums(found)
 
 
 @dataclass(frozen=True)
@@ -289,14 +273,14 @@ class _Law:
     weight: float
 
     @property
-    def seen(self) -> float:
+    def observed(self) -> float:
         """What the surprises add up to, at most what all rows add: in cells that may be a little less than they did."""
         return min(float((self.surprise * self.count).sum()), self.rows.total)
 
     def toward_mean(self, effect: float) -> _Law:
-        """The same with what was seen brought nearer to its mean by a design effect."""
+        """The same with what was observed brought nearer to its mean by a design effect."""
         mean = self.rows.mean
-        return replace(self, surprise=np.array([mean + (self.seen - mean) / math.sqrt(effect)]), count=np.ones(1))
+        return replace(self, surprise=np.array([mean + (self.observed - mean) / math.sqrt(effect)]), count=np.ones(1))
 
     def capped(self, share: float) -> _Law:
         """The same with no weight above a share of the whole."""
@@ -304,38 +288,33 @@ class _Law:
         return _Law(self.rows.capped(most), np.minimum(self.surprise, most), self.count, self.weight)
 
 
-def _law(tally: Tally, predictions: Predictions | None, counts: Counts, alternative: Alternative) -> _Law:
+def _law(tally: Tally, predictions: ArrayPredictions | None, counts: Counts, alternative: Alternative) -> _Law:
     if equal_weights(tally) or predictions is None:
         held = counts.wrong > 0
         surprise = counts.surprise[held] / counts.wrong[held]
         return _Law(counts.under_calibration(), surprise, counts.wrong[held], counts.n)
-    every = slice(None)
-    doubt, confidence = predictions.doubt_of(every), predictions.confidence_of(every)
-    surprising = predictions.correct if alternative == "underconfident" else ~predictions.correct
-    if alternative == "underconfident":
-        doubt, confidence = confidence, doubt
-    kept = (predictions.weight > 0) & (doubt > 0)
-    weight = predictions.weight[kept] / np.maximum(doubt[kept], 1 / MOST)
-    seen = weight[surprising[kept]]
-    columns, count = np.stack([doubt[kept], confidence[kept], weight]), np.ones(len(weight))
+    cells = Cells.of_rows(predictions, is_mirrored=alternative == "underconfident")
+    kept = (cells.weight > 0) & (cells.p > 0)
+    weight = cells.weight[kept] / np.maximum(cells.p[kept], 1 / MOST)
+    observed = weight[cells.fired[kept] > 0]
+    columns, count = np.stack([cells.p[kept], cells.q[kept], weight]), np.ones(len(weight))
     if len(weight) <= _GROUPED:
         # rows alike are one group, as they are in a table by doubt
         columns, alike = np.unique(columns, axis=1, return_counts=True)
         count = alike.astype(np.float64)
     rows = BernoulliSum(columns[0], columns[1], columns[2], count)
-    return _Law(rows, seen, np.ones(len(seen)), float(predictions.weight[kept].sum()))
+    return _Law(rows, observed, np.ones(len(observed)), float(cells.weight[kept].sum()))
 
 
 def _normal_tail(rows: BernoulliSum, s: float) -> Tail:
-    deviations = np.sqrt(rows.count * rows.p * rows.q) * rows.weight
-    mean, spread = rows.mean, float(np.linalg.norm(deviations))
+    mean, spread = rows.mean, rows.deviation
     if not spread:
         return Tail(float(s <= mean), float(s <= mean) / 2)
     p = normal_cdf((mean - s) / spread)
     return Tail(p, p)
 
 
-def _drawn(law: _Law, capped: _Law, rng: np.random.Generator, draws: int) -> tuple[Tail, Tail]:
+def _tails_by_draws(law: _Law, capped: _Law, rng: np.random.Generator, draws: int) -> tuple[Tail, Tail]:
     """Both tails from the same draws, counted with the data as one of them, which makes them valid for any number."""
     rows = law.rows
     size = max(1, _TOGETHER // max(1, len(rows.p)))
@@ -344,7 +323,7 @@ def _drawn(law: _Law, capped: _Law, rng: np.random.Generator, draws: int) -> tup
         fired = rng.binomial(rows.count.astype(np.int64), rows.p, (min(size, draws - start), len(rows.p)))
         for i, each in enumerate((law, capped)):
             sums = (fired * each.rows.weight).sum(axis=1)
-            reached[i] += (sums >= each.seen * (1 - SAME)).sum(), (sums > each.seen * (1 + SAME)).sum()
+            reached[i] += (sums >= each.observed * (1 - SAME)).sum(), (sums > each.observed * (1 + SAME)).sum()
     at_least, above = (reached.T + 1) / (draws + 1)
     plain, companion = (Tail(float(p), float(p + q) / 2) for p, q in zip(at_least, above, strict=True))
     return plain, companion

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +13,6 @@ from surefoot.core.table import Floats
 CAP = 0.1
 #: Sums this close to s, relative to it, are s: the order of additions must not decide.
 SAME = 1e-11
-
-
 #: The same where rows are few: only what rounding makes, so that a heavy row does not swallow light ones.
 ROUNDING = 2.0**-44
 OF_SUMS = 2.0**-50
@@ -47,9 +45,18 @@ class BernoulliSum:
         """What they add on average."""
         return float((self.count * self.p * self.weight).sum())
 
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of what they add."""
+        return float(np.linalg.norm(np.sqrt(self.count * self.p * self.q) * self.weight))
+
+    @property
+    def log_odds(self) -> Floats:
+        return np.log(self.p) - np.log(self.q)
+
     def capped(self, most: float) -> BernoulliSum:
         """The same rows, none of which adds more than ``most``: their chances stay what they are."""
-        return BernoulliSum(self.p, self.q, np.minimum(self.weight, most), self.count, self.is_exact)
+        return replace(self, weight=np.minimum(self.weight, most))
 
 
 @dataclass(frozen=True)

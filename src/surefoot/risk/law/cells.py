@@ -9,10 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from surefoot.core.table import Floats
+from surefoot.metrics.binned import bin_codes
 from surefoot.metrics.tallying import DOUBT_BANDS, RELIABILITY_BINS
+from surefoot.predictions import ArrayPredictions
 from surefoot.risk.law.counts import Counts
 
 Codes = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 
 #: Groups of samples up to which they stay as they are; more are merged into at most so many.
 _MOST_APART, _MOST_MERGED = 512, 192
@@ -28,9 +31,9 @@ def half_decade(doubt: Floats) -> Codes:
 def bands_of(doubt: Floats, confidence: Floats) -> dict[str, Codes]:
     """The band of each sample in the figures that show errors beside what was expected."""
     return {
-        "reliability bins": np.searchsorted(RELIABILITY_BINS.edges, confidence, side="left"),
+        "reliability bins": bin_codes(RELIABILITY_BINS, confidence),
         "bins near certainty": half_decade(doubt),
-        "bands of confidence": np.searchsorted(DOUBT_BANDS.edges, doubt, side="right"),
+        "bands of confidence": bin_codes(DOUBT_BANDS, doubt),
     }
 
 
@@ -56,18 +59,36 @@ class Cells:
 
     @classmethod
     def of(cls, counts: Counts, *, is_mirrored: bool = False) -> Cells:
-        """Those of the counts of one side."""
+        """Those of the counts of one side that are left to chance."""
         ones = np.ones(len(counts.rows))
         whole = cls(
             counts.doubt, counts.confidence, ones, counts.rows, counts.wrong, counts.n, counts.is_exact, is_mirrored
         )
-        return whole.of_chance()
+        return whole.random
 
-    def of_chance(self) -> Cells:
-        """Without the samples of no weight, and those of which calibration leaves nothing to chance."""
-        kept = (self.p > 0) & (self.q > 0) & (self.weight > 0)
+    @classmethod
+    def of_rows(cls, p: ArrayPredictions, *, is_mirrored: bool) -> Cells:
+        """Each sample a group of its own."""
+        doubt, confidence = p.doubt_of(slice(None)), p.confidence_of(slice(None))
+        chance, otherwise, fired = (confidence, doubt, p.correct) if is_mirrored else (doubt, confidence, p.wrong)
+        total = float(p.weight[chance > 0].sum())
+        return cls(chance, otherwise, p.weight, np.ones(len(p)), fired.astype(np.float64), total, True, is_mirrored)
+
+    @property
+    def is_random(self) -> Flags:
+        """Which groups have weight, and calibration leaves something to chance."""
+        return (self.p > 0) & (self.q > 0) & (self.weight > 0)
+
+    @property
+    def random(self) -> Cells:
+        """Those groups alone."""
+        kept = self.is_random
         names = ("p", "q", "weight", "rows", "fired")
         return replace(self, **{name: getattr(self, name)[kept] for name in names})
+
+    def deflated(self, shortfall: float) -> Cells:
+        """The same samples if accuracy were (1 - shortfall) times confidence."""
+        return replace(self, p=np.minimum(self.p + shortfall * self.q, 1.0), q=(1 - shortfall) * self.q)
 
     @property
     def doubt(self) -> Floats:

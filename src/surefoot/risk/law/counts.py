@@ -12,14 +12,7 @@ from surefoot.core.doubt_table import DoubtTable
 from surefoot.core.keys import DOUBT_CELL
 from surefoot.core.table import Floats
 from surefoot.core.tally import Tally
-from surefoot.metrics.terms import (
-    CONFIDENCE_BY_DOUBT,
-    DOUBT_BY_DOUBT,
-    RELIEF_BY_DOUBT,
-    ROWS_BY_DOUBT,
-    SURPRISE_BY_DOUBT,
-    WRONG_BY_DOUBT,
-)
+from surefoot.metrics.terms import BY_DOUBT
 from surefoot.predictions.doubt import NARROW_DOUBTS, doubt_of_rounded_text
 from surefoot.risk.law.bernoulli_sum import BernoulliSum
 
@@ -110,17 +103,8 @@ class Counts:
 def counts_of(tally: Tally) -> Counts:
     """The counts that a tally holds, rows that claim certainty among them."""
     table: DoubtTable = tally.table(DOUBT_CELL)
-    rows, wrong, doubts, confidences, surprise, relief = (
-        table.totals[term.name].value
-        for term in (
-            ROWS_BY_DOUBT,
-            WRONG_BY_DOUBT,
-            DOUBT_BY_DOUBT,
-            CONFIDENCE_BY_DOUBT,
-            SURPRISE_BY_DOUBT,
-            RELIEF_BY_DOUBT,
-        )
-    )
+    by_doubt = (term for term in BY_DOUBT if term.key == DOUBT_CELL)
+    rows, wrong, doubts, confidences, surprise, relief = (table.totals[term.name].value for term in by_doubt)
     held = rows > 0
     doubt, confidence = table.exact_values()
     upper = table.is_doubtful()

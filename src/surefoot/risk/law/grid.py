@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.special import expit
 
-from surefoot._stats.binomial import exactly
+from surefoot._stats.binomial import probability_of
 from surefoot.risk.law.bernoulli_sum import BernoulliSum, Tail
 
 #: Cells times rows, about; and cells at least and at most.
@@ -19,7 +19,7 @@ _FAR, _NEGLIGIBLE = 20.0, 1e-40
 _MARGIN = 3.0
 
 
-def gridded_tail(rows: BernoulliSum, s: float, tilt: float, spread: float) -> Tail:
+def tail_on_grid(rows: BernoulliSum, s: float, tilt: float, spread: float) -> Tail:
     """The tail with weights rounded to a grid that ends at s.
 
     What rounding leaves out is a sum of many small terms of either sign. Its mean and standard deviation where S is
@@ -29,8 +29,7 @@ def gridded_tail(rows: BernoulliSum, s: float, tilt: float, spread: float) -> Ta
     cell = s / cells
     steps = np.round(rows.weight / cell)
     left = rows.weight - steps * cell
-    odds = np.log(rows.p) - np.log(rows.q)
-    fires = expit(odds + tilt * rows.weight)
+    fires = expit(rows.log_odds + tilt * rows.weight)
     mean = float((rows.count * fires * left).sum())
     deviation = math.sqrt(float((rows.count * fires * (1 - fires) * left**2).sum()))
     lowered = min(_MARGIN * deviation, spread)
@@ -62,6 +61,6 @@ def _numbers_fired(rows: float, chance: float) -> tuple[list[int], list[float]]:
     spread = math.sqrt(rows * chance * (1 - chance))
     first = max(0, math.floor(rows * chance - _FAR * spread - _FAR))
     k = np.arange(first, min(int(rows), math.ceil(rows * chance + _FAR * spread + _FAR)) + 1)
-    mass = exactly(k, rows, chance)
+    mass = probability_of(k, rows, chance)
     kept = mass > _NEGLIGIBLE
     return k[kept].tolist(), mass[kept].tolist()

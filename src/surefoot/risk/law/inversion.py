@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy.special import expit
 
 from surefoot.core.table import Floats
 from surefoot.risk.law.bernoulli_sum import SAME, BernoulliSum, Tail
-from surefoot.risk.law.grid import gridded_tail
+from surefoot.risk.law.grid import tail_on_grid
 
 Complex = npt.NDArray[np.complex128]
 
@@ -42,7 +43,7 @@ _MOST_DISTINCT = 1024
 _APART = 256
 
 
-def inverted_tail(rows: BernoulliSum, s: float, nodes: int = MOST_NODES) -> Tail:
+def tail_by_inversion(rows: BernoulliSum, s: float, nodes: int = MOST_NODES) -> Tail:
     r"""The tail by the inversion integral along the contour Re z = t through the saddlepoint.
 
     .. math:: P(S \ge s) = \frac1\pi \mathrm{Re} \int_0^\infty \frac{e^{K(z) - zs}}{z}\,du, \quad z = t + iu, t > 0
@@ -52,11 +53,11 @@ def inverted_tail(rows: BernoulliSum, s: float, nodes: int = MOST_NODES) -> Tail
     function does not die down are convolved on a grid instead; of others at most so many ``nodes`` are looked at.
     """
     if float(rows.weight.max()) <= float(rows.weight.min()) * (1 + 1e-12):
-        return _counted_tail(rows, s)
+        return _tail_of_count(rows, s)
     weights = _distinct_weights(rows)
-    few = _is_few(rows) and (weights is None or weights.max() >= _MOST_PLATEAUS)
+    few = _fits_grid(rows) and (weights is None or weights.max() >= _MOST_PLATEAUS)
     if len(rows.p) > _MOST_DISTINCT:
-        rows = _gathered(rows, weights)
+        rows = _gather(rows, weights)
     # rows gathered may add a little less in all: s stays within what they reach
     s = min(s * (1 - SAME), rows.total - float(rows.weight.min()) / 2)
     tilt, spread = _saddlepoint(rows, s)
@@ -78,15 +79,13 @@ def inverted_tail(rows: BernoulliSum, s: float, nodes: int = MOST_NODES) -> Tail
     at, logs = np.empty(0, dtype=np.complex128), np.empty(0, dtype=np.complex128)
     while len(at) < most:
         size = min(max(2 * _TOGETHER, len(at) // 2), most - len(at))
-        new = (t + 1j * (np.arange(len(at), len(at) + size) + 0.5) * step).astype(np.complex128)
-        logs = np.concatenate([logs, _cumulants(rows, t, new[0].imag, step, size)])
-        at = np.concatenate([at, new])
+        at, logs = _add_nodes(rows, t, step, at, logs, size)
         last = max(_TOGETHER, size // 2)
         if len(at) > least and logs.real[-last:].max() < logs.real[0] + math.log(_NEGLIGIBLE):
             p = _integral(at, logs, s, step, at)
             return Tail(p, p)
     if few:
-        return gridded_tail(rows, s, tilt, spread)
+        return tail_on_grid(rows, s, tilt, spread)
     # it does not die down: S gets a little normal noise, so narrow that the nodes reach its end, and s that much less
     noise = 5.3 / (len(at) * step)
     logs = logs + noise**2 * at**2 / 2
@@ -94,19 +93,19 @@ def inverted_tail(rows: BernoulliSum, s: float, nodes: int = MOST_NODES) -> Tail
     return Tail(max(mid, _integral(at, logs, s - 3.5 * noise, step, at)), mid)
 
 
-def _is_few(rows: BernoulliSum) -> bool:
+def _fits_grid(rows: BernoulliSum) -> bool:
     """Whether a grid takes them."""
     if rows.count.sum() <= _GRIDDED:
         return True
     return len(rows.p) <= _GROUPS and float((rows.count * rows.p * rows.q).sum()) <= _FLIPS
 
 
-def _counted_tail(rows: BernoulliSum, s: float) -> Tail:
+def _tail_of_count(rows: BernoulliSum, s: float) -> Tail:
     """The tail of a count: rows that all add the same."""
     fired = math.ceil(s * (1 - SAME) / float(rows.weight.max()))
-    ones = BernoulliSum(rows.p, rows.q, np.ones(len(rows.p)), rows.count, rows.is_exact)
+    ones = replace(rows, weight=np.ones(len(rows.p)))
     if len(ones.p) > _MOST_DISTINCT:
-        ones = _gathered(ones, None)
+        ones = _gather(ones, None)
     # to the middle between two counts, where the tilt is finite even for all of them
     t, spread = _saddlepoint(ones, fired - 0.5)
     if t < 1 / spread:
@@ -116,9 +115,7 @@ def _counted_tail(rows: BernoulliSum, s: float) -> Tail:
     nodes, logs = np.empty(0, dtype=np.complex128), np.empty(0, dtype=np.complex128)
     while len(nodes) < count:
         size = min(max(_TOGETHER, len(nodes) // 2), count - len(nodes))
-        new = (t + 1j * (np.arange(len(nodes), len(nodes) + size) + 0.5) * step).astype(np.complex128)
-        logs = np.concatenate([logs, _cumulants(ones, t, new[0].imag, step, size)])
-        nodes = np.concatenate([nodes, new])
+        nodes, logs = _add_nodes(ones, t, step, nodes, logs, size)
         if logs.real[-size:].max() < logs.real[0] + math.log(_NEGLIGIBLE):
             break
     p = _integral(nodes, logs, fired, step, -np.expm1(-nodes))
@@ -160,7 +157,7 @@ def _echo(rows: BernoulliSum, t: float) -> float:
     return math.inf if few else 1.25 * echo
 
 
-def _gathered(rows: BernoulliSum, weights: npt.NDArray[np.intp] | None) -> BernoulliSum:
+def _gather(rows: BernoulliSum, weights: npt.NDArray[np.intp] | None) -> BernoulliSum:
     """Rows of nearly equal chance and weight together, at their means; the heaviest as they are.
 
     Where weights are few they are kept apart, however close.
@@ -196,9 +193,18 @@ def _integral(nodes: Complex, logs: Complex, s: float, step: float, divisor: Any
     return math.exp(min(0.0, top + math.log(total))) if total > 0 else 0.0
 
 
+def _add_nodes(
+    rows: BernoulliSum, t: float, step: float, nodes: Complex, logs: Complex, size: int
+) -> tuple[Complex, Complex]:
+    """So many nodes more, at half steps along the contour, and K at each."""
+    first = (len(nodes) + 0.5) * step
+    new = (t + 1j * (first + step * np.arange(size))).astype(np.complex128)
+    return np.concatenate([nodes, new]), np.concatenate([logs, _cumulants(rows, t, first, step, size)])
+
+
 def _cumulants(rows: BernoulliSum, t: float, first: float, step: float, size: int) -> Complex:
     """K(z) = sum of log(1 - q + q exp(z w)) at z = t + iu, u from ``first`` in steps, with nothing that overflows."""
-    tilted = _log_odds(rows) + t * rows.weight
+    tilted = rows.log_odds + t * rows.weight
     # log(1 + e^a) = a + log(1 + e^-a): whichever exponential is small
     small, turn = np.exp(-np.abs(tilted)), np.where(tilted > 0, -rows.weight, rows.weight)
     real = float((rows.count * (np.log(rows.q) + np.maximum(tilted, 0.0))).sum())
@@ -210,7 +216,7 @@ def _cumulants(rows: BernoulliSum, t: float, first: float, step: float, size: in
     for which, add in ((single, _add_single), (~single, _add_counted)):
         for start in range(0, int(which.sum()), _VALUES):
             part = np.flatnonzero(which)[start : start + _VALUES]
-            ahead = _turned(small[part], turn[part] * step, nodes)
+            ahead = _rotations(small[part], turn[part] * step, nodes)
             for node in range(0, size, nodes):
                 here = slice(node, min(node + nodes, size))
                 values = ahead[: here.stop - node] * np.exp(1j * (first + node * step) * turn[part])
@@ -221,11 +227,11 @@ def _cumulants(rows: BernoulliSum, t: float, first: float, step: float, size: in
 
 def _cumulant(rows: BernoulliSum, t: float) -> float:
     """K(t) on the real axis."""
-    tilted = _log_odds(rows) + t * rows.weight
+    tilted = rows.log_odds + t * rows.weight
     return float((rows.count * (np.log(rows.q) + np.logaddexp(0.0, tilted))).sum())
 
 
-def _turned(size: Floats, angle: Floats, nodes: int) -> Complex:
+def _rotations(size: Floats, angle: Floats, nodes: int) -> Complex:
     """Numbers of this size turned by 0, 1, 2, ... times an angle: each half of them from the other."""
     turned = np.empty((nodes, len(size)), dtype=np.complex128)
     turned[0] = size
@@ -248,13 +254,9 @@ def _add_counted(total: Complex, values: Complex, count: Floats) -> None:
         total.real += (np.log(values.real**2 + values.imag**2) * (count / 2)).sum(axis=1)
 
 
-def _log_odds(rows: BernoulliSum) -> Floats:
-    return np.log(rows.p) - np.log(rows.q)
-
-
 def _saddlepoint(rows: BernoulliSum, s: float) -> tuple[float, float]:
     """The tilt t at which the mean is s, and the standard deviation there."""
-    log_odds = _log_odds(rows)
+    log_odds = rows.log_odds
 
     def moments(t: float) -> tuple[float, float]:
         chance = expit(log_odds + t * rows.weight)

@@ -14,16 +14,17 @@ wrong row adds 1/q). What is wanted is P(S >= s). Three steps, each leaving less
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
-from surefoot._stats.binomial import at_most, exactly, more_than
+from surefoot._stats.binomial import at_most, more_than, probability_of
 from surefoot.risk.law.bernoulli_sum import ROUNDING, SAME, BernoulliSum, Tail, same_for
-from surefoot.risk.law.inversion import MOST_NODES, inverted_tail
-from surefoot.risk.law.listing import listed_tail, too_many
+from surefoot.risk.law.enumeration import has_too_many_sums, tail_by_enumeration
+from surefoot.risk.law.inversion import MOST_NODES, tail_by_inversion
 
 #: Rows up to which listing their sums is tried.
-LISTED = 256
+ENUMERATED = 256
 
 #: A weight is far above a spread, rows fire seldom, and what is left of a sum cannot matter, from and up to here.
 _FAR = 8.0
@@ -43,17 +44,17 @@ def upper_tail(rows: BernoulliSum, s: float, depth: int = 0, nodes: int = MOST_N
         # whatever happens reaches s; unless something fires, it just does
         return Tail(1.0, 1.0 if s < -same * whole else 1 - math.exp(_log_none(rows)) / 2)
     threshold = s * (1 - same)
-    alone, exactly = rows.weight >= threshold, np.abs(rows.weight - s) <= same * s
+    alone, is_equal = rows.weight >= threshold, np.abs(rows.weight - s) <= same * s
     log_none = _log_none(rows[alone])
     light = rows[~alone]
     tail = _light_tail(light, s, depth, nodes)
     # 1 - none * (1 - tail), without losing a small tail
-    p = _within(-math.expm1(log_none) + math.exp(log_none) * tail.p)
+    p = _as_chance(-math.expm1(log_none) + math.exp(log_none) * tail.p)
     # of the rows that reach s alone, those that just do count half if nothing else fires
     silence = math.exp(log_none + _log_none(light))
-    just = rows[exactly]
+    just = rows[is_equal]
     odds = float((just.count * just.p / just.q).sum())
-    return Tail(p, _within(p - math.exp(log_none) * (tail.p - tail.mid) - silence * odds / 2))
+    return Tail(p, _as_chance(p - math.exp(log_none) * (tail.p - tail.mid) - silence * odds / 2))
 
 
 def _light_tail(rows: BernoulliSum, s: float, depth: int, nodes: int) -> Tail:
@@ -67,16 +68,18 @@ def _light_tail(rows: BernoulliSum, s: float, depth: int, nodes: int) -> Tail:
         return Tail(every, every / 2 if rows.total <= s * (1 + same) else every)
     # the law does not know of units; in these no square overflows
     unit = 2.0 ** math.frexp(float(rows.weight.max()))[1]
-    rows = BernoulliSum(rows.p, rows.q, rows.weight / unit, rows.count, rows.is_exact)
+    rows = replace(rows, weight=rows.weight / unit)
     s /= unit
-    listed = listed_tail(rows, s) if rows.count.sum() <= LISTED and not too_many(rows, s) else None
-    if listed is not None:
-        return listed
+    exact = tail_by_enumeration(rows, s) if rows.count.sum() <= ENUMERATED and not has_too_many_sums(rows, s) else None
+    if exact is not None:
+        return exact
     plateau = _rare_plateau(rows) if depth < _DEEPEST else None
-    return inverted_tail(rows, s, nodes) if plateau is None else _by_plateau(rows, plateau, s, depth + 1, nodes)
+    return (
+        tail_by_inversion(rows, s, nodes) if plateau is None else _tail_by_plateau(rows, plateau, s, depth + 1, nodes)
+    )
 
 
-def _within(p: float) -> float:
+def _as_chance(p: float) -> float:
     """A chance; what is smaller than any float is the smallest one, for it is not zero."""
     return min(1.0, max(math.ulp(0.0), float(p)))
 
@@ -101,19 +104,19 @@ def _rare_plateau(rows: BernoulliSum) -> int | None:
     return int(order[candidates[-1]]) if len(candidates) else None
 
 
-def _by_plateau(rows: BernoulliSum, plateau: int, s: float, depth: int, nodes: int) -> Tail:
+def _tail_by_plateau(rows: BernoulliSum, plateau: int, s: float, depth: int, nodes: int) -> Tail:
     """The tail by how many rows of a plateau fire: it and the others live on scales that no grid holds together."""
     others = rows[np.arange(len(rows.p)) != plateau]
     count, chance, weight = rows.count[plateau], rows.p[plateau], float(rows.weight[plateau])
     enough = min(math.ceil(s * (1 - SAME) / weight), round(count) + 1)
     p = mid = float(more_than(enough - 1, count, chance))
     if abs(enough * weight - s) <= SAME * s:
-        mid -= float(exactly(enough, count, chance)) * math.exp(_log_none(others)) / 2
+        mid -= float(probability_of(enough, count, chance)) * math.exp(_log_none(others)) / 2
     # the fewer fire, the more the others have to reach: until what is left cannot matter
     for fired in range(enough - 1, -1, -1):
         # the difference keeps the rounding of what it was taken from
         left = s - fired * weight - ROUNDING * s
-        tail, mass = upper_tail(others, left, depth, nodes), float(exactly(fired, count, chance))
+        tail, mass = upper_tail(others, left, depth, nodes), float(probability_of(fired, count, chance))
         p, mid = p + mass * tail.p, mid + mass * tail.mid
         if tail.p * float(at_most(fired - 1, count, chance)) <= _NEGLIGIBLE * p:
             break

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from surefoot.core.table import Floats
-from surefoot.risk.evalues import DETECTOR, MIXTURE, Bet, Flags, factors
+from surefoot.risk.evalues import DETECTOR, MIXTURE, Bet, Flags, factors, log_wealth
 from surefoot.risk.law.cells import Codes
 
 #: Units multiplied up in one go, few enough that no product leaves the range of floats, and units and rows held in
@@ -40,7 +40,7 @@ _MOST = 1e250
 
 
 @dataclass(frozen=True)
-class Stretch:
+class Segment:
     """Some rows in the order of issue, as one side sees them, in units of rows that were issued together."""
 
     doubt: Floats
@@ -58,16 +58,16 @@ class Stretch:
         """How many rows have passed after each unit."""
         return np.arange(1.0, len(self) + 1) if self.sizes is None else np.cumsum(self.sizes)
 
-    def __getitem__(self, units: slice) -> Stretch:
+    def __getitem__(self, units: slice) -> Segment:
         if self.sizes is None:
-            return Stretch(self.doubt[units], self.confidence[units], self.surprise[units])
+            return Segment(self.doubt[units], self.confidence[units], self.surprise[units])
         start, stop, _ = units.indices(len(self))
         before, ends = int(self.sizes[:start].sum()), int(self.sizes[:stop].sum())
         rows = slice(before, ends)
-        return Stretch(self.doubt[rows], self.confidence[rows], self.surprise[rows], self.sizes[start:stop])
+        return Segment(self.doubt[rows], self.confidence[rows], self.surprise[rows], self.sizes[start:stop])
 
     @property
-    def blocks(self) -> Iterator[tuple[slice, Stretch]]:
+    def blocks(self) -> Iterator[tuple[slice, Segment]]:
         for start in range(0, len(self), _BLOCK):
             some = slice(start, start + _BLOCK)
             yield some, self[some]
@@ -115,15 +115,14 @@ class Side:
 
     @property
     def log_e(self) -> float:
-        top = float(self.wealth.max())
-        return math.inf if self.is_refuted else top + math.log(float((_SHARES * np.exp(self.wealth - top)).sum()))
+        return math.inf if self.is_refuted else float(log_wealth(self.wealth))
 
     @property
     def evidence(self) -> float:
         """Of a change: its mean after t rows is at most t if there is none."""
         return float((_WEIGHTS * self.stakes).sum())
 
-    def grow(self, units: Stretch) -> Floats:
+    def grow(self, units: Segment) -> Floats:
         """Go through some units with the e-process: its logarithm after each."""
         log_e = np.empty(len(units))
         for some, block in units.blocks:
@@ -136,7 +135,7 @@ class Side:
             log_e[refutations[0] :] = math.inf
         return log_e
 
-    def detect(self, units: Stretch) -> Floats:
+    def detect(self, units: Segment) -> Floats:
         """Go through some units with the detector: its evidence after each."""
         evidence = np.empty(len(units))
         for some, block in units.blocks:
@@ -148,7 +147,7 @@ class Side:
         """Forget what the detector has seen."""
         self.stakes = np.zeros(len(DETECTOR))
 
-    def _grow(self, units: Stretch) -> Floats:
+    def _grow(self, units: Segment) -> Floats:
         products = _products(MIXTURE, units)
         ends = np.log(products[:, :, -1])
         before = self.wealth[:, None] + np.cumsum(ends, axis=1) - ends
@@ -158,7 +157,7 @@ class Side:
         log_e: Floats = (np.log(total) + top[:, None]).ravel()
         return log_e[: len(units)]
 
-    def _restake(self, units: Stretch) -> Floats:
+    def _restake(self, units: Segment) -> Floats:
         products = _products(DETECTOR, units)
         # a stake added before unit s is worth products[t] / products[s - 1] after unit t
         added = np.empty_like(products)
@@ -179,7 +178,7 @@ class Side:
         return evidence[: len(units)]
 
 
-def _products(bets: tuple[Bet, ...], units: Stretch) -> Floats:
+def _products(bets: tuple[Bet, ...], units: Segment) -> Floats:
     """What each bet has multiplied its stake by since the start of each run: bets by runs by units of a run.
 
     The last run is filled up with ones.

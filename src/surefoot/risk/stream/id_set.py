@@ -34,7 +34,7 @@ class IdSet:
         at = bisect_right(self._starts, one) - 1
         return at >= 0 and one < self._stops[at]
 
-    def lacks(self, ids: Sequence[Id]) -> npt.NDArray[np.bool_]:
+    def are_new(self, ids: Sequence[Id]) -> npt.NDArray[np.bool_]:
         """Which of these are new: not held, and not among those before them."""
         if self._all_follow(ids):
             return np.ones(len(ids), dtype=bool)
@@ -86,7 +86,7 @@ class IdSet:
             self._starts.append(start)
             self._stops.append(stop)
 
-    def packed(self) -> dict[str, Any]:
+    def pack(self) -> dict[str, Any]:
         self._settle()
         stretches = [[start, stop] for start, stop in zip(self._starts, self._stops, strict=True)]
         return {"stretches": stretches, "names": sorted(self._names)}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.risk.evalues import Flags
-from surefoot.risk.stream.eprocess import Stretch
+from surefoot.risk.stream.eprocess import Segment
 from surefoot.risk.stream.id_set import Id
 
 #: What is known of a row: right, wrong, awaited, or no longer awaited.
@@ -91,9 +91,13 @@ class Issued:
         after = self.rows["unit"] > self.rows["unit"][labelled[-1]]
         return int(np.argmax(after)) if after.any() else self._used
 
-    def sides(self, count: int) -> dict[str, Stretch]:
+    def sides(self, count: int) -> dict[str, Segment]:
         """The first rows as each side sees them: what is awaited is no surprise to either."""
-        return stretches(self.rows[:count])
+        rows = self.rows[:count]
+        doubt, confidence, state = (np.ascontiguousarray(rows[name]) for name in ("doubt", "confidence", "state"))
+        is_first = np.append(True, np.diff(rows["unit"]) != 0)
+        sizes = None if is_first.all() else np.diff(np.flatnonzero(is_first), append=len(rows)).astype(np.float64)
+        return both_sides(doubt, confidence, state == WRONG, state == RIGHT, sizes)
 
     def drop(self, count: int) -> None:
         """The first rows have been counted."""
@@ -103,20 +107,9 @@ class Issued:
         self.start, self._used = self.start + count, len(left)
 
 
-def stretches(rows: Any) -> dict[str, Stretch]:
-    """Rows as each side sees them."""
-    doubt, confidence, state = (np.ascontiguousarray(rows[name]) for name in ("doubt", "confidence", "state"))
-    unit = rows["unit"]
-    sizes = None
-    if (np.diff(unit) == 0).any():
-        firsts = np.flatnonzero(np.append(True, np.diff(unit) != 0))
-        sizes = np.diff(np.append(firsts, len(unit))).astype(np.float64)
-    return both(doubt, confidence, state == WRONG, state == RIGHT, sizes)
-
-
-def both(doubt: Any, confidence: Any, wrong: Flags, right: Flags, sizes: Any = None) -> dict[str, Stretch]:
+def both_sides(doubt: Any, confidence: Any, wrong: Flags, right: Flags, sizes: Any = None) -> dict[str, Segment]:
     """Rows as the overconfident side sees them, and as the underconfident one does."""
     return {
-        "overconfident": Stretch(doubt, confidence, wrong, sizes),
-        "underconfident": Stretch(confidence, doubt, right, sizes),
+        "overconfident": Segment(doubt, confidence, wrong, sizes),
+        "underconfident": Segment(confidence, doubt, right, sizes),
     }

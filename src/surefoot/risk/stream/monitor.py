@@ -12,17 +12,20 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from surefoot._io.arguments import check_share, check_whole
+from surefoot._stats.logarithms import log_mean
 from surefoot.core.table import Floats
 from surefoot.engines.parallel import in_parallel
 from surefoot.errors import InvalidPredictions
-from surefoot.predictions import Predictions
+from surefoot.predictions import ArrayPredictions, Predictions
 from surefoot.risk.groups import codes_of
 from surefoot.risk.law.cells import Codes
-from surefoot.risk.stream.eprocess import Side, Stretch
+from surefoot.risk.stream import monitor_files
+from surefoot.risk.stream.eprocess import Segment, Side
 from surefoot.risk.stream.id_set import Id, IdSet
-from surefoot.risk.stream.issued import AWAITED, RIGHT, WRONG, Issued, both
+from surefoot.risk.stream.issued import AWAITED, RIGHT, WRONG, Issued, both_sides
+from surefoot.risk.stream.monitor_files import COUNTS, MonitorState
 
-Watched = Literal["both", "overconfident", "underconfident"]
+WatchedSide = Literal["both", "overconfident", "underconfident"]
 
 
 class Monitor:
@@ -64,7 +67,7 @@ class Monitor:
         *,
         level: float = 0.05,
         mean_time_between_false_alarms: float = 10_000,
-        alternative: Watched = "both",
+        alternative: WatchedSide = "both",
         label_window: int = 100_000,
     ) -> None:
         check_share("level", level, "0.05")
@@ -72,8 +75,8 @@ class Monitor:
         time = mean_time_between_false_alarms
         if isinstance(time, bool) or not isinstance(time, int | float | np.integer) or not 1 <= time < math.inf:
             raise ValueError(f"mean_time_between_false_alarms is {time!r}; it should be a number of rows, at least 1.")
-        if alternative not in get_args(Watched):
-            raise ValueError(f"alternative is {alternative!r}; it should be one of {', '.join(get_args(Watched))}.")
+        if alternative not in get_args(WatchedSide):
+            raise ValueError(f"alternative is {alternative!r}; it should be one of {', '.join(get_args(WatchedSide))}.")
         self.level = float(level)
         self.mean_time_between_false_alarms = float(time)
         self.alternative = alternative
@@ -86,14 +89,14 @@ class Monitor:
         self._drift_rows: list[int] = []
         #: The evidence at each of those that this process has seen.
         self._drift_evidence: dict[int, float] = {}
-        self._unseen_drift = False
+        self._has_new_drift = False
         #: After the rows that are settled; and after those up to the last label, once these have been looked at.
         self._sides = {name: Side() for name in _SIDES if alternative in (name, "both")}
         self._now: dict[str, Side] | None = None
         #: The row after which the detector last started anew, if that is not settled yet.
         self._restarted = 0
         self._issued = Issued()
-        self._seen = IdSet()
+        self._counted = IdSet()
 
     # -- what is known -----------------------------------------------------------------------------------------------
 
@@ -105,33 +108,31 @@ class Monitor:
     @property
     def alarm_row(self) -> int | None:
         """The row, in the order of issue, at which the e-process reached 1 / ``level``."""
-        self._look()
+        self._catch_up()
         return self._alarm_row
 
     @property
     def drift(self) -> bool:
         """Whether the change detector has gone off since :meth:`acknowledge` was last called."""
-        self._look()
-        return self._unseen_drift
+        self._catch_up()
+        return self._has_new_drift
 
     @property
     def drift_rows(self) -> list[int]:
         """The rows, in the order of issue, at which the change detector went off."""
-        self._look()
+        self._catch_up()
         return list(self._drift_rows)
 
     @property
     def drift_evidence(self) -> dict[int, float]:
         """The evidence at each of those rows that this process has seen."""
-        self._look()
+        self._catch_up()
         return self._drift_evidence
 
     @property
     def log_e(self) -> float:
         """The logarithm of :attr:`e_value`."""
-        values = [side.log_e for side in self._look().values()]
-        top = max(values)
-        return top if math.isinf(top) else top + math.log(sum(math.exp(x - top) for x in values) / len(values))
+        return float(log_mean([side.log_e for side in self._catch_up().values()]))
 
     @property
     def e_value(self) -> float:
@@ -145,12 +146,12 @@ class Monitor:
     @property
     def evidence(self) -> float:
         """Of a change, since the detector last started; it goes off at ``mean_time_between_false_alarms``."""
-        return sum(side.evidence for side in self._look().values()) / len(self._sides)
+        return sum(side.evidence for side in self._catch_up().values()) / len(self._sides)
 
     @property
     def side(self) -> str:
         """The side on which there is more evidence."""
-        now = self._look()
+        now = self._catch_up()
         return max(now, key=lambda name: now[name].log_e)
 
     @property
@@ -166,27 +167,27 @@ class Monitor:
     @property
     def has_ids(self) -> bool:
         """Whether rows were counted by id."""
-        return bool(self._issued.places or self._seen)
+        return bool(self._issued.places or self._counted)
 
     def acknowledge(self) -> None:
         """The drift has been seen to: wait for the next."""
-        self._look()
-        self._unseen_drift = False
+        self._catch_up()
+        self._has_new_drift = False
 
     def __repr__(self) -> str:
-        said = [f"{self.rows:,} rows", f"e-value {self.e_value:.3g}"]
+        parts = [f"{self.rows:,} rows", f"e-value {self.e_value:.3g}"]
         if self.alarm_row is not None:
-            said.append(f"ALARM at row {self.alarm_row:,}")
+            parts.append(f"ALARM at row {self.alarm_row:,}")
         if self.drift_rows:
-            said.append(
+            parts.append(
                 f"drift at row {self.drift_rows[-1]:,}"
                 + (f" ({len(self.drift_rows)} times)" if len(self.drift_rows) > 1 else "")
             )
         if self.pending:
-            said.append(f"{self.pending:,} labels awaited")
+            parts.append(f"{self.pending:,} labels awaited")
         if self.unlabelled:
-            said.append(f"{self.unlabelled:,} never labelled")
-        return f"<Monitor: {', '.join(said)}>"
+            parts.append(f"{self.unlabelled:,} never labelled")
+        return f"<Monitor: {', '.join(parts)}>"
 
     # -- what comes in -----------------------------------------------------------------------------------------------
 
@@ -201,7 +202,7 @@ class Monitor:
             return
         claims = Predictions.from_correct(
             np.ones(len(names), dtype=bool), *_columns(len(names), confidence), doubt=_column(len(names), doubt)
-        )
+        ).rows()
         units = (
             np.zeros(len(names), dtype=np.int64)
             if groups is None
@@ -212,19 +213,19 @@ class Monitor:
         for i, (name, claim) in enumerate(zip(names, columns, strict=True)):
             before = self._issued.claim(name) or (columns[new[name]] if name in new else None)
             if before is not None and not _is_same(before, claim):
-                told, now = _told(before, claim)
+                earlier, now = _describe_claims(before, claim)
                 raise InvalidPredictions(
-                    f"ids[{i}] is {name!r}, which is expected with {told} already; now it comes with {now}. Each "
+                    f"ids[{i}] is {name!r}, which is expected with {earlier} already; now it comes with {now}. Each "
                     "prediction needs an id of its own."
                 )
-            if before is None and name not in self._seen:
+            if before is None and name not in self._counted:
                 new[name] = i
         if not new:
             return
         # in the order of issue, which is that of the groups' first rows
         at = np.array(list(new.values()))
-        at = at[np.argsort(_by_first(units[at]), kind="stable")]
-        held, sizes = np.array(columns)[at], _sizes(_by_first(units[at]))
+        at = at[np.argsort(_number_by_first(units[at]), kind="stable")]
+        held, sizes = np.array(columns)[at], np.bincount(_number_by_first(units[at]))
         place = self._issued.stop
         self._issued.add(held[:, 0], held[:, 1], AWAITED, sizes)
         for i, row in enumerate(at.tolist()):
@@ -250,10 +251,10 @@ class Monitor:
             return
         if groups is not None and not given:
             raise InvalidPredictions(
-                "groups are told when predictions are issued: expect(ids, confidence, groups=...)."
+                "groups are named when predictions are issued: expect(ids, confidence, groups=...)."
             )
         units = None if groups is None else codes_of(len(correct), _column(len(correct), groups))
-        fresh = np.ones(len(correct), dtype=bool) if names is None else self._seen.lacks(names)
+        fresh = np.ones(len(correct), dtype=bool) if names is None else self._counted.are_new(names)
         awaited = np.zeros(len(correct), dtype=bool)
         if names is not None and self._issued.places:
             awaited = np.array([name in self._issued.places for name in names]) & fresh
@@ -267,72 +268,71 @@ class Monitor:
                     "give its confidence."
                 )
             held = np.array([self._issued.claim(name) or (1.0, 0.0) for name in names]).reshape(-1, 2)
-            rows = Predictions.from_correct(correct, held[:, 0], doubt=held[:, 1])
+            rows = Predictions.from_correct(correct, held[:, 0], doubt=held[:, 1]).rows()
         else:
             rows = Predictions.from_correct(
                 correct, *_columns(len(correct), confidence), doubt=_column(len(correct), doubt)
-            )
+            ).rows()
             if names is not None and awaited.any():
                 self._check_claims(names, rows, awaited)
         if names is not None and awaited.any():
             at = np.flatnonzero(awaited)
             self._issued.label([names[i] for i in at.tolist()], rows.correct[at])
-        self._tell(rows[fresh] if not fresh.all() else rows)
+        self._count_labels(rows[fresh] if not fresh.all() else rows)
         new = fresh & ~awaited
         self._issue(rows[new] if not new.all() else rows, units if units is None else units[new])
         self.repeated += int((~fresh).sum())
         if names is not None:
-            self._seen.add_all(names)
+            self._counted.add_all(names)
         self._close(self._issued.stop)
 
-    def _check_claims(self, names: list[Id], rows: Predictions, awaited: Any) -> None:
+    def _check_claims(self, names: list[Id], rows: ArrayPredictions, awaited: Any) -> None:
         """A prediction that was expected keeps the confidence it was issued with."""
         for i, (name, claim) in enumerate(zip(names, _claims(rows), strict=True)):
             before = self._issued.claim(name)
             if awaited[i] and before is not None and not _is_same(before, claim):
-                told, now = _told(before, claim)
+                earlier, now = _describe_claims(before, claim)
                 raise InvalidPredictions(
-                    f"ids[{i}] is {name!r}, which was issued with {told}; its label comes with {now}. Leave out the "
+                    f"ids[{i}] is {name!r}, which was issued with {earlier}; its label comes with {now}. Leave out the "
                     "confidence, or give the one that was issued."
                 )
 
-    def _tell(self, rows: Predictions) -> None:
-        """Labels have come."""
+    def _count_labels(self, rows: ArrayPredictions) -> None:
         self.rows += len(rows)
         self.stated += float(rows.doubt_of(slice(None)).sum())
         self.errors += int((~rows.correct).sum())
 
-    def _issue(self, rows: Predictions, units: Any) -> None:
+    def _issue(self, rows: ArrayPredictions, units: Any) -> None:
         """Rows that are labelled as they are issued: counted at once, unless others are awaited before them."""
         if not len(rows):
             return
         every, sizes = slice(None), None
         if units is not None:
-            first = _by_first(units)
-            rows, sizes = rows[np.argsort(first, kind="stable")], _sizes(first)
+            first = _number_by_first(units)
+            rows, sizes = rows[np.argsort(first, kind="stable")], np.bincount(first)
         doubt, confidence, right = rows.doubt_of(every), rows.confidence_of(every), rows.correct
         if len(self._issued):
             alone = np.ones(len(rows), dtype=np.int64) if sizes is None else sizes
             self._issued.add(confidence, doubt, np.where(right, RIGHT, WRONG), alone)
             return
         self._now = None
-        seen = both(doubt, confidence, ~right, right, None if sizes is None else sizes.astype(np.float64))
-        self._follow(self._sides, seen)
+        segments = both_sides(doubt, confidence, ~right, right, None if sizes is None else sizes.astype(np.float64))
+        self._follow(self._sides, segments)
         self._issued.start += len(rows)
 
     def _close(self, before: int) -> None:
         """Give up labels that are too late, of rows issued before a place, and settle what is ready, if it is much."""
         names = self._issued.give_up(min(self._issued.stop - self.label_window, before))
         self.unlabelled += len(names)
-        self._seen.add_all(names)
+        self._counted.add_all(names)
         if len(self._issued):
             self._now = None
             if self._issued.ready >= _PIECE:
-                self._look()
+                self._catch_up()
 
     # -- counting ----------------------------------------------------------------------------------------------------
 
-    def _look(self) -> dict[str, Side]:
+    def _catch_up(self) -> dict[str, Side]:
         """Settle what no label can change any more, and follow the rest up to the last label that has come."""
         if self._now is not None:
             return self._now
@@ -353,21 +353,20 @@ class Monitor:
         self._now = ahead
         return ahead
 
-    def _follow(self, sides: dict[str, Side], seen: dict[str, Stretch]) -> None:
+    def _follow(self, sides: dict[str, Side], segments: dict[str, Segment]) -> None:
         """Follow all sides through rows, piece by piece; from where the detector goes off, it starts anew."""
         before = self._issued.start
-        units = len(next(iter(seen.values())))
+        units = len(next(iter(segments.values())))
         for start in range(0, units, _PIECE):
-            piece = {name: seen[name][start : start + _PIECE] for name in sides}
+            piece = {name: segments[name][start : start + _PIECE] for name in sides}
             self._follow_piece(sides, piece, before)
             before += int(next(iter(piece.values())).ends[-1])
 
-    def _follow_piece(self, sides: dict[str, Side], piece: dict[str, Stretch], before: int) -> None:
+    def _follow_piece(self, sides: dict[str, Side], piece: dict[str, Segment], before: int) -> None:
         ends = next(iter(piece.values())).ends.astype(np.int64) + before
-        paths = _each(sides, piece, Side.grow)
+        paths = _follow_sides(sides, piece, Side.grow)
         if self._alarm_row is None:
-            log_e = np.logaddexp.reduce(paths, axis=0) - math.log(len(paths))
-            reached = np.flatnonzero(log_e >= -math.log(self.level))
+            reached = np.flatnonzero(log_mean(paths) >= -math.log(self.level))
             self._alarm_row = int(ends[reached[0]]) if len(reached) else None
         # units before its last start say nothing to the detector
         start = int(np.searchsorted(ends, self._restarted, side="right"))
@@ -376,14 +375,14 @@ class Monitor:
         while start < len(ends):
             some = slice(start, start + window)
             copies = {name: replace(side) for name, side in sides.items()}
-            evidence = np.mean(_each(copies, {name: piece[name][some] for name in sides}, Side.detect), axis=0)
+            evidence = np.mean(_follow_sides(copies, {name: piece[name][some] for name in sides}, Side.detect), axis=0)
             reached = np.flatnonzero(evidence >= self.mean_time_between_false_alarms)
             if len(reached):
                 start += int(reached[0]) + 1
                 self._restarted = int(ends[start - 1])
                 self._drift_rows.append(self._restarted)
                 self._drift_evidence[self._restarted] = float(evidence[reached[0]])
-                self._unseen_drift = True
+                self._has_new_drift = True
                 window = _SOON
                 for side in sides.values():
                     side.restart()
@@ -396,41 +395,60 @@ class Monitor:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the whole state: a crash at any instant leaves the old file or the new one."""
-        from surefoot.risk.stream.monitor_files import save
-
-        save(self, path)
+        self._catch_up()
+        state = MonitorState(
+            options={name: getattr(self, name) for name in _OPTIONS},
+            counts={name: getattr(self, name) for name in COUNTS},
+            stated=self.stated,
+            alarm_row=self._alarm_row,
+            drift_rows=self._drift_rows,
+            has_new_drift=self._has_new_drift,
+            sides=self._sides,
+            restarted=self._restarted,
+            issued=self._issued,
+            counted=self._counted,
+        )
+        monitor_files.save(path, state)
 
     @staticmethod
     def load(path: str | PathLike[str]) -> Monitor:
         """A monitor as it was saved, ready to go on; a damaged, foreign or newer file is an error."""
-        from surefoot.risk.stream.monitor_files import load
+        return monitor_files.load(path, Monitor._from_state)
 
-        return load(path)
+    @classmethod
+    def _from_state(cls, state: MonitorState) -> Monitor:
+        m = cls(**state.options)
+        for name, count in state.counts.items():
+            setattr(m, name, count)
+        m.stated, m._alarm_row, m._drift_rows = state.stated, state.alarm_row, state.drift_rows
+        m._has_new_drift, m._restarted = state.has_new_drift, state.restarted
+        m._sides = {name: state.sides[name] for name in m._sides}
+        m._issued, m._counted = state.issued, state.counted
+        return m
 
 
 _SIDES = ("overconfident", "underconfident")
+_OPTIONS = ("level", "mean_time_between_false_alarms", "alternative", "label_window")
 #: Units up to which a second thread costs more than it saves, and units followed in one go.
 _ALONE = 2048
 _PIECE = 1 << 14
 _SOON = 128
 
 
-def _each(sides: dict[str, Side], piece: dict[str, Stretch], way: Callable[[Side, Stretch], Floats]) -> list[Floats]:
+def _follow_sides(
+    sides: dict[str, Side], piece: dict[str, Segment], way: Callable[[Side, Segment], Floats]
+) -> list[Floats]:
     """Take all sides through some units."""
     jobs = [partial(way, side, piece[name]) for name, side in sides.items()]
     return in_parallel(jobs) if len(next(iter(piece.values()))) > _ALONE else [job() for job in jobs]
 
 
-def _by_first(units: Codes) -> Codes:
+def _number_by_first(units: Codes) -> Codes:
     """The same units, numbered in the order in which they come."""
     _, first, where = np.unique(units, return_index=True, return_inverse=True)
     order = np.empty(len(first), dtype=np.int64)
     order[np.argsort(first)] = np.arange(len(first))
     return order[where]
-
-
-def _sizes(units: Codes) -> Codes:
-    return np.bincount(units)
 
 
 def _ids(ids: Any) -> list[Id]:
@@ -460,12 +478,12 @@ def _is_same(one: tuple[float, float], other: tuple[float, float]) -> bool:
     return all(math.isclose(x, y, rel_tol=1e-6) for x, y in zip(one, other, strict=True))
 
 
-def _told(one: tuple[float, float], other: tuple[float, float]) -> tuple[str, str]:
+def _describe_claims(one: tuple[float, float], other: tuple[float, float]) -> tuple[str, str]:
     """Two claims so that they can be told apart."""
-    told = (f"confidence {one[0]!r}", repr(other[0]))
-    return told if one[0] != other[0] else (f"doubt {one[1]!r}", repr(other[1]))
+    name, place = ("confidence", 0) if one[0] != other[0] else ("doubt", 1)
+    return f"{name} {one[place]!r}", repr(other[place])
 
 
-def _claims(rows: Predictions) -> Iterator[tuple[float, float]]:
+def _claims(rows: ArrayPredictions) -> Iterator[tuple[float, float]]:
     every = slice(None)
     return zip(rows.confidence_of(every).tolist(), rows.doubt_of(every).tolist(), strict=True)

@@ -1,9 +1,11 @@
-"""Saved monitors."""
+"""Saved monitors: their state as plain data, and back."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,89 +15,108 @@ from surefoot.errors import InvalidMonitor
 from surefoot.risk.stream.eprocess import Side
 from surefoot.risk.stream.id_set import IdSet
 from surefoot.risk.stream.issued import AWAITED, Issued
-from surefoot.risk.stream.monitor import Monitor
 
 SCHEMA = 2
 
-_COUNTS = ("rows", "errors", "repeated", "unlabelled")
+COUNTS = ("rows", "errors", "repeated", "unlabelled")
+Built = TypeVar("Built")
 
 
-def save(monitor: Monitor, path: str | PathLike[str]) -> None:
-    documents.write(path, "monitor", SCHEMA, _packed(monitor))
+@dataclass
+class MonitorState:
+    """What a monitor goes on from: the arguments it was made with, its counts, its bets, and the rows it knows of."""
+
+    options: dict[str, Any]
+    counts: dict[str, int]
+    stated: float
+    alarm_row: int | None
+    drift_rows: list[int]
+    has_new_drift: bool
+    sides: dict[str, Side]
+    restarted: int
+    issued: Issued
+    counted: IdSet
 
 
-def load(path: str | PathLike[str]) -> Monitor:
-    return documents.read(path, "monitor", SCHEMA, _unpacked, InvalidMonitor)
-
-
-def _packed(m: Monitor) -> dict[str, Any]:
-    m._look()
-    return {
-        "level": m.level,
-        "mean_time_between_false_alarms": m.mean_time_between_false_alarms,
-        "alternative": m.alternative,
-        "label_window": m.label_window,
-        **{name: getattr(m, name) for name in _COUNTS},
-        "stated": m.stated,
-        "alarm_row": m.alarm_row,
-        "drift_rows": m.drift_rows,
-        "drift": m.drift,
+def save(path: str | PathLike[str], state: MonitorState) -> None:
+    """Write the state: the whole of it, or nothing."""
+    body = {
+        **state.options,
+        **state.counts,
+        "stated": state.stated,
+        "alarm_row": state.alarm_row,
+        "drift_rows": state.drift_rows,
+        "drift": state.has_new_drift,
         "sides": {
             name: {"wealth": numbers(side.wealth), "stakes": numbers(side.stakes), "is_refuted": side.is_refuted}
-            for name, side in m._sides.items()
+            for name, side in state.sides.items()
         },
-        "restarted": m._restarted,
+        "restarted": state.restarted,
         "issued": {
-            "start": m._issued.start,
-            "rows": [list(row) for row in m._issued.rows.tolist()],
-            "awaited": [[name, place] for name, place in m._issued.places.items()],
+            "start": state.issued.start,
+            "rows": [list(row) for row in state.issued.rows.tolist()],
+            "awaited": [[name, place] for name, place in state.issued.places.items()],
         },
-        "seen": m._seen.packed(),
+        "seen": state.counted.pack(),
     }
+    documents.write(path, "monitor", SCHEMA, body)
 
 
-def _unpacked(body: dict[str, Any]) -> Monitor:
+def load(path: str | PathLike[str], build: Callable[[MonitorState], Built]) -> Built:
+    """What ``build`` makes of a saved state; one that is damaged, foreign or newer is an error."""
+    return documents.read(path, "monitor", SCHEMA, lambda body: build(_unpack(body)), InvalidMonitor)
+
+
+def _unpack(body: dict[str, Any]) -> MonitorState:
     # the first version held no window, and what was expected apart, in the order of issue
-    m = Monitor(
-        **{name: body[name] for name in ("level", "mean_time_between_false_alarms", "alternative")},
-        **({"label_window": body["label_window"]} if "label_window" in body else {}),
+    options = (
+        "level",
+        "mean_time_between_false_alarms",
+        "alternative",
+        *(("label_window",) * ("label_window" in body)),
     )
-    for name in _COUNTS:
-        count = body.get(name, 0) if name == "unlabelled" else body[name]
+    counts = {name: body.get(name, 0) if name == "unlabelled" else body[name] for name in COUNTS}
+    for name, count in counts.items():
         if isinstance(count, bool) or not isinstance(count, int) or count < 0:
             raise ValueError(f"{name} is {count!r}")
-        setattr(m, name, count)
-    m.stated, m._alarm_row, m._drift_rows, m._unseen_drift = (
-        float(body["stated"]),
-        body["alarm_row"],
-        list(body["drift_rows"]),
-        bool(body["drift"]),
+    return MonitorState(
+        options={name: body[name] for name in options},
+        counts=counts,
+        stated=float(body["stated"]),
+        alarm_row=body["alarm_row"],
+        drift_rows=list(body["drift_rows"]),
+        has_new_drift=bool(body["drift"]),
+        sides={name: _unpack_side(side) for name, side in body["sides"].items()},
+        restarted=int(body.get("restarted", 0)),
+        issued=_unpack_issued(body["issued"])
+        if "issued" in body
+        else _issued_of_first_version(counts["rows"], body["expected"]),
+        counted=IdSet([(start, stop) for start, stop in body["seen"]["stretches"]], body["seen"]["names"]),
     )
-    for name, new in m._sides.items():
-        old = {field: np.array([float(v) for v in body["sides"][name][field]]) for field in ("wealth", "stakes")}
-        if old["wealth"].shape != new.wealth.shape or old["stakes"].shape != new.stakes.shape:
-            raise ValueError("the bets are not those of this version")
-        m._sides[name] = Side(**old, is_refuted=bool(body["sides"][name]["is_refuted"]))
-    m._restarted = int(body.get("restarted", 0))
-    if "issued" in body:
-        m._issued = _issued(body["issued"])
-    else:
-        m._issued = Issued(m.rows)
-        for name, confidence, doubt in body["expected"]:
-            m._issued.places[name] = m._issued.stop
-            m._issued.add([float(confidence)], [float(doubt)], AWAITED, [1])
-    m._seen = IdSet([(start, stop) for start, stop in body["seen"]["stretches"]], body["seen"]["names"])
-    return m
 
 
-def _issued(body: dict[str, Any]) -> Issued:
-    held = Issued(int(body["start"]))
+def _unpack_side(body: dict[str, Any]) -> Side:
+    wealth, stakes = (np.array([float(value) for value in body[name]]) for name in ("wealth", "stakes"))
+    side = Side(wealth, stakes, bool(body["is_refuted"]))
+    if side.wealth.shape != Side().wealth.shape or side.stakes.shape != Side().stakes.shape:
+        raise ValueError("the bets are not those of this version")
+    return side
+
+
+def _unpack_issued(body: dict[str, Any]) -> Issued:
+    issued = Issued(int(body["start"]))
     confidence, doubt, state, unit = np.array(body["rows"], dtype=np.float64).reshape(-1, 4).T
-    _, sizes = np.unique(unit, return_counts=True)
-    held.add(confidence, doubt, state, sizes)
-    places = {name: int(place) for name, place in body["awaited"]}
-    awaited = np.flatnonzero(held.rows["state"] == AWAITED) + held.start
-    if sorted(places.values()) != awaited.tolist():
+    issued.add(confidence, doubt, state, np.unique(unit, return_counts=True)[1])
+    issued.places = {name: int(place) for name, place in body["awaited"]}
+    awaited = np.flatnonzero(issued.rows["state"] == AWAITED) + issued.start
+    if sorted(issued.places.values()) != awaited.tolist():
         raise ValueError("the rows whose labels are awaited are not those named")
-    held.places = places
-    return held
+    return issued
+
+
+def _issued_of_first_version(rows: int, claims: list[Any]) -> Issued:
+    issued = Issued(rows)
+    for name, confidence, doubt in claims:
+        issued.places[name] = issued.stop
+        issued.add([float(confidence)], [float(doubt)], AWAITED, [1])
+    return issued

@@ -1,6 +1,7 @@
 """The law of the surprise: against enumeration, lattice convolution, the binomial law and itself at the edges."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from benchmarks.evidence import deep_tail
 from surefoot.risk.law.bernoulli_sum import BernoulliSum
 from surefoot.risk.law.null import upper_tail
 from surefoot.synthetic import PROFILES
+
+from_correct = sf.Predictions.from_correct
 
 
 def rows(chance, weight=None, count=None) -> BernoulliSum:
@@ -138,7 +141,7 @@ def test_monte_carlo_agrees() -> None:
 
 
 def test_the_grid_agrees_with_full_enumeration() -> None:
-    from surefoot.risk.law.grid import gridded_tail
+    from surefoot.risk.law.grid import tail_on_grid
     from surefoot.risk.law.inversion import _saddlepoint
 
     for seed in range(60):
@@ -151,7 +154,7 @@ def test_the_grid_agrees_with_full_enumeration() -> None:
         if not 3 <= wrong.sum() <= 14 or (weight >= s * (1 - 1e-9)).any():
             continue
         law = rows(doubt, weight)
-        tail = gridded_tail(law, s, *_saddlepoint(law, s))
+        tail = tail_on_grid(law, s, *_saddlepoint(law, s))
         at_least, _ = enumerated(doubt, weight, s)
         assert 0.999 * at_least <= tail.p <= 1.05 * at_least + 1e-12
 
@@ -178,7 +181,7 @@ def test_a_count_of_errors_is_poisson_binomial(n: int) -> None:
 
 def test_many_rows_alike_on_a_grid() -> None:
     """Rows that all but surely fire, and rows that seldom do: against a convolution one row at a time."""
-    from surefoot.risk.law.grid import gridded_tail
+    from surefoot.risk.law.grid import tail_on_grid
     from surefoot.risk.law.inversion import _saddlepoint
 
     weights = np.array([3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47], dtype=float)
@@ -198,7 +201,7 @@ def test_many_rows_alike_on_a_grid() -> None:
                     beyond += q * mass[max(s - w, 0) :].sum()
                     mass[w:] = mass[w:] * (1 - q) + q * mass[:-w]
                     mass[:w] *= 1 - q
-            p = gridded_tail(law, s, *_saddlepoint(law, s)).p
+            p = tail_on_grid(law, s, *_saddlepoint(law, s)).p
             assert 0.999 * beyond <= p <= 1.1 * beyond
 
 
@@ -211,3 +214,137 @@ def test_a_heavy_row_does_not_swallow_light_ones() -> None:
     # a quick part of what benchmarks/VALIDITY.md has at length: doubts from 1e-300 to 0.5
     least, most = deep_tail(0, 400)
     assert 0.999 <= least <= most <= 1.05
+
+
+def test_a_row_of_tiny_doubt_does_not_move_the_others() -> None:
+    logits = np.zeros((601, 2))
+    logits[0] = [400, 0]
+    truth = np.r_[0, np.repeat([0, 1], [280, 320])]
+    a = sf.assess(sf.Predictions.from_logits(truth, logits))
+    assert a.verdict == "inconclusive"
+    assert a.risk.pvalue == pytest.approx(binom.sf(319, 600, 0.5), rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("n1", "q1", "n2", "q2", "k1", "k2"),
+    [
+        (100_000, 1e-6, 1000, 0.5, 3, 476),
+        (1_000_000, 1e-6, 1000, 0.37, 3, 347),
+        (100_000, 1e-6, 1000, 0.5, 2, 453),
+        (100_000, 1e-5, 1000, 0.5, 2, 476),
+    ],
+)
+def test_a_rare_plateau_beside_many_low_confidences(n1, q1, n2, q2, k1, k2) -> None:
+    wrong = np.zeros(n1 + n2, dtype=bool)
+    wrong[:k1] = wrong[n1 : n1 + k2] = True
+    s, exact = k1 / q1 + k2 / q2, 0.0
+    for k in range(60):
+        needed = np.ceil((s - k / q1) * q2 * (1 - 1e-12))
+        exact += binom.pmf(k, n1, q1) * (binom.sf(needed - 1, n2, q2) if needed > 0 else 1.0)
+    r = sf.risk_test(from_correct(~wrong, doubt=np.r_[np.full(n1, q1), np.full(n2, q2)]))
+    assert 0.999 * exact <= r.pvalue <= 1.05 * exact
+
+
+def test_a_lattice_of_many_chances_is_one() -> None:
+    rng = np.random.default_rng(0)
+    doubt = rng.uniform(0.2, 0.4, 1500)
+    wrong = np.arange(1500) < 509
+    mass = np.zeros(1501)
+    mass[0] = 1
+    for q in doubt:
+        mass[1:] = mass[1:] * (1 - q) + mass[:-1] * q
+        mass[0] *= 1 - q
+    # weighted by their doubt, all rows add 1
+    r = sf.risk_test(from_correct(~wrong, doubt=doubt, sample_weight=doubt))
+    assert 0.999 * mass[509:].sum() <= r.pvalue <= 1.05 * mass[509:].sum()
+
+
+@pytest.mark.parametrize("noise", [1e-14, 1e-9, 1e-6])
+def test_a_plateau_with_rounding_noise_is_a_plateau(noise: float) -> None:
+    rng = np.random.default_rng(0)
+    for n, k in ((3000, 1545), (6000, 3065)):
+        doubt = 0.5 * (1 + noise * rng.uniform(-1, 1, n))
+        wrong = np.zeros(n, dtype=bool)
+        wrong[np.argsort(-doubt)[:k]] = True
+        exact = binom.sf(k - 1, n, 0.5)
+        assert 0.999 * exact <= sf.risk_test(from_correct(~wrong, doubt=doubt)).pvalue <= 1.05 * exact
+
+
+def test_rows_too_light_to_matter_need_not_fire() -> None:
+    r = sf.risk_test(from_correct([0, 0, 1, 1, 1, 1], doubt=[0.5] * 6, sample_weight=[1e12, 1e12, 1, 1, 1, 1]))
+    assert r.pvalue == pytest.approx(0.25)
+    r = sf.risk_test(from_correct([0, 0] + [1] * 20, doubt=[1e-13] * 2 + [0.5] * 20))
+    assert r.pvalue == pytest.approx(1e-26)
+
+
+def test_mid_p_where_nothing_surprises() -> None:
+    assert sf.risk_test(from_correct([True] * 100, [0.9] * 100)).pvalue_mid == pytest.approx(1 - 0.9**100 / 2)
+
+
+def test_extreme_doubts_warn_of_nothing() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        a = sf.assess(from_correct([True] * 99 + [False], doubt=[5e-324] * 100))
+    assert 0 < a.risk.pvalue < 1e-300
+
+
+def test_scales_far_apart_are_not_lost() -> None:
+    # three heavy rows beside 300 ordinary ones: given that one heavy row fires, the ordinary ones decide
+    rng = np.random.default_rng(1)
+    doubt = rng.uniform(0.02, 0.6, 300)
+    light = BernoulliSum(doubt, 1 - doubt, 1 / doubt, np.ones(300))
+    drawn = (rng.random((40_000, 300)) < doubt) @ (1 / doubt)
+    remainder = float(np.quantile(drawn, 0.9))
+    beyond = upper_tail(light, remainder).p
+    assert beyond == pytest.approx(0.1, abs=0.006)
+    tied = np.append(doubt, 1e-6)
+    rows = BernoulliSum(tied, 1 - tied, 1 / tied, np.append(np.ones(300), 3.0))
+    assert upper_tail(rows, 1e6 + remainder).p == pytest.approx(3e-6 * beyond, rel=0.01)
+    single = np.append(doubt, [1e-6, 1.1e-6, 1.3e-6])
+    rows = BernoulliSum(single, 1 - single, 1 / single, np.ones(303))
+    # the heaviest reaches it alone, the next with the ordinary rows
+    assert upper_tail(rows, 1 / 1.1e-6 + remainder).p == pytest.approx(1e-6 + 1.1e-6 * beyond, rel=0.01)
+
+
+def test_weighted_rows_of_three_scales() -> None:
+    share = np.linspace(0.1, 1, 20)
+    q0, q1 = 1.16610761e-05, 0.299070302
+    confidence = np.r_[np.full(872, 1 - q0), np.full(5, 1 - q1), np.full(20, 0.7)]
+    weight = np.r_[np.full(872, 168244.39180088 * q0), np.full(5, 2062368.79692338 * q1), share * 0.3]
+    # by 400,000 draws, standard error 0.0006 at most
+    for wrong, simulated in ((2, 0.1438), (3, 0.1134), (4, 0.0790), (5, 0.0544), (6, 0.0407)):
+        correct = np.ones(897, dtype=bool)
+        correct[872:875] = correct[897 - wrong :] = False
+        p = sf.risk_test(from_correct(correct, confidence, sample_weight=weight)).pvalue
+        assert p == pytest.approx(simulated, abs=0.002)
+
+
+def test_tied_sums_of_like_scale_count_what_was_seen() -> None:
+    q = np.array([0.017341157904046008, 0.02411228242590745, 0.0395061378510985])
+    tail = upper_tail(BernoulliSum(q, 1 - q, 1 / q, np.array([85.0, 82, 1381])), 1944.8418783659079)
+    assert 0.999 * 0.029772 <= tail.p <= 1.03 * 0.029772  # by enumeration
+    q = np.array([0.006977092273585957, 1.573271730259031e-05, 0.003061074729533889])
+    weight = np.array([345.0460624568349, 157696.92529077013, 33.53910334784149])
+    tail = upper_tail(BernoulliSum(q, 1 - q, weight, np.array([127.0, 309, 71])), 315427.3896848881)
+    assert 0.999 * 7.865e-6 <= tail.p <= 1.05 * 7.865e-6
+
+
+def test_every_row_of_many_a_surprise_is_the_product_of_their_chances() -> None:
+    # in cells, rows add a little less in all than they did: what was seen must not seem out of reach
+    rng = np.random.default_rng(0)
+    for rows, most in ((5000, 1e-3), (5000, 2e-3), (5000, 4e-3), (20_000, 1e-3)):
+        doubt = most * rng.random(rows)
+        expected = float(np.exp(np.log1p(-doubt).sum()))
+        right = from_correct(np.ones(rows, dtype=bool), doubt=doubt)
+        wrong = from_correct(np.zeros(rows, dtype=bool), doubt, doubt=1 - doubt)
+        assert sf.risk_test(right, alternative="underconfident").pvalue == pytest.approx(expected, rel=1e-3)
+        assert sf.risk_test(wrong).pvalue == pytest.approx(expected, rel=1e-3)
+
+
+def test_nearly_every_row_a_surprise_comes_to_an_end() -> None:
+    rng = np.random.default_rng(1)
+    for rows, spared in ((3000, 2), (20_000, 30), (200_000, 100)):
+        doubt = rng.uniform(0.1, 0.5, rows)
+        correct = np.arange(rows) < spared
+        assert sf.risk_test(from_correct(correct, doubt=doubt)).pvalue < 1e-300
+        assert sf.risk_test(from_correct(~correct, doubt=doubt), alternative="underconfident").pvalue < 1e-50

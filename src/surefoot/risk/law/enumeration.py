@@ -13,13 +13,13 @@ LONGEST = 8192
 _HOPELESS = 28
 
 
-def too_many(rows: BernoulliSum, s: float) -> bool:
+def has_too_many_sums(rows: BernoulliSum, s: float) -> bool:
     """Whether lists will surely be too long: so many different weights may all fire below s."""
     lightest = np.unique(rows.weight)[:_HOPELESS]
     return len(lightest) == _HOPELESS and float(lightest.sum()) <= s
 
 
-def listed_tail(rows: BernoulliSum, s: float) -> Tail | None:
+def tail_by_enumeration(rows: BernoulliSum, s: float) -> Tail | None:
     """The tail from the lists of the sums of two hands of rows; None if a list would be too long."""
     same = same_for(rows)
     by_weight = np.argsort(rows.weight, kind="stable")
