@@ -127,6 +127,22 @@ class ClassPair(Key):
     digits = (Digit(ROW.truth, None), Digit(ROW.predicted, None))
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class PredictedBins(Key):
+    """Bins of a column, within each predicted class."""
+
+    bins: Bins
+    classes: ClassVar[int] = 1
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return f"predicted class and {self.bins.name}"
+
+    @cached_property
+    def digits(self) -> Sequence[Digit]:  # type: ignore[override]
+        return (Digit(ROW.predicted, None), *self.bins.digits)
+
+
 class ClassScore(Key):
     """For each class, the score a row gives it: exact when a formula reads it, in cells when it is kept."""
 
