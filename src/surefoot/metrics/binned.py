@@ -8,13 +8,15 @@ from typing import Any, Literal
 import numpy as np
 
 from surefoot._io.arguments import check_whole
+from surefoot.core.expression import evaluate, program
 from surefoot.core.keys import EXACT_CONFIDENCE, HALF, Bins, Closed, Codes, Key, PredictedBins
 from surefoot.core.metric import Metric
 from surefoot.core.table import Floats
 from surefoot.core.tally import Tally
 from surefoot.core.term import Term
+from surefoot.engines.rows import OPERATIONS
+from surefoot.metrics.function import measure
 from surefoot.metrics.terms import WEIGHT
-from surefoot.predictions import as_predictions
 
 
 def check_bins(n_bins: Any, closed: Any = "right") -> None:
@@ -31,8 +33,9 @@ def equal_width(n_bins: int, closed: Closed) -> Bins:
 
 def bin_codes(bins: Bins, values: Floats) -> Codes:
     """The bin of each value, by the bins' own rule."""
-    # an inner edge belongs to the bin below it when bins are closed on the right
-    return np.searchsorted(bins.edges, values, side="left" if bins.closed == "right" else "right")
+    (place,) = evaluate(program([bins.digits[0].place]), lambda _: values, OPERATIONS)
+    codes: Codes = place.astype(np.int64)
+    return codes
 
 
 def gap_terms(key: Key) -> tuple[Term, Term]:
@@ -179,9 +182,7 @@ def ece(
     """
     check_bins(n_bins, closed)
     metric = ece_metric(int(n_bins), closed)
-    return float(
-        metric(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt))
-    )
+    return measure(metric, y_true, y_pred, confidence, sample_weight, floor, doubt)
 
 
 def top_label_ece(
@@ -201,9 +202,9 @@ def top_label_ece(
     .. math:: \sum_k \sum_m \frac{|B_{km}|}{N} \bigl|\mathrm{acc}(B_{km}) - \mathrm{conf}(B_{km})\bigr|
 
     :math:`B_{km}` are the rows of bin m for which class k was predicted. Never below :func:`ece` of the same bins,
-    where the gaps of one class may hide those of another. Classes count by how often they are predicted (Gupta and Ramdas);
-    ``average="macro"`` is the plain mean over the classes that are predicted, as MAPIE has it. Bins and other arguments
-    as in :func:`ece`.
+    where the gaps of one class may hide those of another. Classes count by how often they are predicted (Gupta and
+    Ramdas); ``average="macro"`` is the plain mean over the classes that are predicted, as MAPIE has it. Bins and other
+    arguments as in :func:`ece`.
 
     Examples
     --------
@@ -216,9 +217,7 @@ def top_label_ece(
     if average not in ("weighted", "macro"):
         raise ValueError(f"average is {average!r}; it should be 'weighted' or 'macro'.")
     metric = top_label_ece_metric(int(n_bins), closed, average)
-    return float(
-        metric(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt))
-    )
+    return measure(metric, y_true, y_pred, confidence, sample_weight, floor, doubt)
 
 
 def mce(
@@ -245,9 +244,7 @@ def mce(
     """
     check_bins(n_bins, closed)
     metric = mce_metric(int(n_bins), closed)
-    return float(
-        metric(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt))
-    )
+    return measure(metric, y_true, y_pred, confidence, sample_weight, floor, doubt)
 
 
 def equal_mass_ece(
@@ -275,6 +272,4 @@ def equal_mass_ece(
     """
     check_bins(n_bins)
     metric = equal_mass_ece_metric(int(n_bins))
-    return float(
-        metric(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt))
-    )
+    return measure(metric, y_true, y_pred, confidence, sample_weight, floor, doubt)
