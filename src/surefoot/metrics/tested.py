@@ -17,7 +17,7 @@ from surefoot.core.table import Floats
 from surefoot.core.tally import Tally
 from surefoot.core.term import Term
 from surefoot.metrics.by_confidence import NOTHING, TERMS, Levels, levels
-from surefoot.metrics.function import function_of
+from surefoot.metrics.function import function_of, measure
 
 ROW_WEIGHT = Term("weight of the row", lambda row: row.weight, EACH_ROW)
 ROW_CONFIDENCE = Term("confidence of the row", lambda row: row.one * row.confidence, EACH_ROW)
