@@ -152,12 +152,10 @@ class ClassScore(Key):
 
     @staticmethod
     def cell(classes: int) -> Expression:
-        """The cell of the log-odds that a row gives to a class, of so many classes."""
-        return clip(
-            floor(ROW.log_odds * float(score_steps(classes)) + score_cells(classes) / 2),
-            0.0,
-            score_cells(classes) - 1.0,
-        )
+        """A number whose whole part is the cell of the log-odds that a row gives to a class, of so many classes."""
+        # shifted to be positive before it is cut, so that cutting is rounding down
+        cells = score_cells(classes)
+        return clip(ROW.log_odds * float(score_steps(classes)) + cells / 2, 0.0, cells - 1.0)
 
 
 class DoubtCell(Key):
