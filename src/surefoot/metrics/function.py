@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import WRAPPER_ASSIGNMENTS, update_wrapper
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from surefoot.core.metric import Metric
 from surefoot.predictions import as_predictions
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class TopLabelFunction(Protocol):
@@ -42,12 +44,16 @@ def function_of(metric: Metric) -> Callable[[Callable[[], object]], TopLabelFunc
         ) -> float:
             return measure(metric, y_true, y_pred, confidence, sample_weight, floor, doubt)
 
-        update_wrapper(function, described, [name for name in WRAPPER_ASSIGNMENTS if name != "__annotations__"])
-        # its signature is its own
-        del function.__wrapped__  # type: ignore[attr-defined]
-        return function
+        return describe(function, described)
 
     return decorate
+
+
+def describe(function: Function, described: Callable[[], object]) -> Function:
+    """Give a function the name and the docstring of another; its signature stays its own."""
+    update_wrapper(function, described, [name for name in WRAPPER_ASSIGNMENTS if name != "__annotations__"])
+    del function.__wrapped__  # type: ignore[attr-defined]
+    return function
 
 
 def measure(

@@ -6,8 +6,8 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, NamedTuple
+from functools import cache, partial
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from surefoot.core.tally import Label, Tally
 from surefoot.core.term import Term
 from surefoot.errors import InvalidPredictions, MetricUnavailable, NeedsRows, UndefinedMetricWarning
 from surefoot.metrics.averages import Average, averaged, check_average
+from surefoot.metrics.function import describe
 from surefoot.metrics.weighted import gained
 from surefoot.predictions import Predictions
 from surefoot.predictions.arguments import refuse_beside_predictions
@@ -339,15 +340,47 @@ def _position(predictions: Predictions, label: Any) -> int:
     return labels.index(wanted)
 
 
-def auc(
-    y_true: Any,
-    probabilities: Any = None,
-    *,
-    labels: Any = None,
-    y_pred: Any = None,
-    average: Average = "macro",
-    sample_weight: Any = None,
-) -> float | Floats:
+class RankingFunction(Protocol):
+    """A metric of the order of scores, as a function."""
+
+    __name__: str
+
+    def __call__(
+        self,
+        y_true: Any,
+        probabilities: Any = None,
+        *,
+        labels: Any = None,
+        y_pred: Any = None,
+        average: Average = "macro",
+        sample_weight: Any = None,
+    ) -> float | Floats: ...
+
+
+def _function_of(metric: Callable[[Average], Metric]) -> Callable[[Callable[[], object]], RankingFunction]:
+    """Make a function of a metric with an average: its name and docstring are those of what is decorated."""
+
+    def decorate(described: Callable[[], object]) -> RankingFunction:
+        def function(
+            y_true: Any,
+            probabilities: Any = None,
+            *,
+            labels: Any = None,
+            y_pred: Any = None,
+            average: Average = "macro",
+            sample_weight: Any = None,
+        ) -> float | Floats:
+            check_average(average, "macro", "weighted", None)
+            result = metric(average)(_as_scored(y_true, probabilities, labels, y_pred, sample_weight))
+            return result if isinstance(result, np.ndarray) else float(result)
+
+        return describe(function, described)
+
+    return decorate
+
+
+@_function_of(partial(area_metric, "auc"))
+def auc() -> None:
     r"""The chance that a row of the class gets a higher score for it than a row of another class.
 
     .. math:: \mathrm{AUC}^{(k)} = P(s_i > s_j) + \tfrac12 P(s_i = s_j), \quad y_i = k \ne y_j
@@ -363,19 +396,10 @@ def auc(
     >>> auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.75
     """
-    check_average(average, "macro", "weighted", None)
-    return _ranked(area_metric("auc", average), y_true, probabilities, labels, y_pred, sample_weight)
 
 
-def cw_auc(
-    y_true: Any,
-    probabilities: Any = None,
-    *,
-    labels: Any = None,
-    y_pred: Any = None,
-    average: Average = "macro",
-    sample_weight: Any = None,
-) -> float | Floats:
+@_function_of(partial(area_metric, "cw_auc"))
+def cw_auc() -> None:
     r"""AUC with each row drawn in proportion to the confidence in its predicted class.
 
     .. math:: \mathrm{cwAUC}^{(k)} = P_w(s_i > s_j) + \tfrac12 P_w(s_i = s_j), \quad w_{ij} = c_i c_j
@@ -388,19 +412,10 @@ def cw_auc(
     >>> round(cw_auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 4)
     0.8207
     """
-    check_average(average, "macro", "weighted", None)
-    return _ranked(area_metric("cw_auc", average), y_true, probabilities, labels, y_pred, sample_weight)
 
 
-def auc_gain(
-    y_true: Any,
-    probabilities: Any = None,
-    *,
-    labels: Any = None,
-    y_pred: Any = None,
-    average: Average = "macro",
-    sample_weight: Any = None,
-) -> float | Floats:
+@_function_of(auc_gain_metric)
+def auc_gain() -> None:
     r"""What weighting by confidence wins of the distance to a perfect ranking.
 
     .. math:: \frac{\mathrm{cwAUC} - \mathrm{AUC}}{1 - \min(\mathrm{cwAUC}, \mathrm{AUC})}
@@ -412,19 +427,10 @@ def auc_gain(
     >>> round(auc_gain([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 4)
     0.2828
     """
-    check_average(average, "macro", "weighted", None)
-    return _ranked(auc_gain_metric(average), y_true, probabilities, labels, y_pred, sample_weight)
 
 
-def cw_average_precision(
-    y_true: Any,
-    probabilities: Any = None,
-    *,
-    labels: Any = None,
-    y_pred: Any = None,
-    average: Average = "macro",
-    sample_weight: Any = None,
-) -> float | Floats:
+@_function_of(partial(area_metric, "cw_average_precision"))
+def cw_average_precision() -> None:
     r"""Confidence-weighted average precision: precision at each step of recall, both weighted by confidence.
 
     .. math:: \sum_n (\mathrm{cwR}_n - \mathrm{cwR}_{n-1})\, \mathrm{cwP}_n
@@ -437,8 +443,6 @@ def cw_average_precision(
     >>> cw_average_precision([0, 1], [0.2, 0.9])
     1.0
     """
-    check_average(average, "macro", "weighted", None)
-    return _ranked(area_metric("cw_average_precision", average), y_true, probabilities, labels, y_pred, sample_weight)
 
 
 def roc_curve(
@@ -481,10 +485,3 @@ def cw_roc_curve(
     """
     predictions = _as_scored(y_true, probabilities, labels, y_pred, sample_weight)
     return _curve(predictions, label, CW_AUC, _WEIGHTED)
-
-
-def _ranked(
-    metric: Metric, y_true: Any, probabilities: Any, labels: Any, y_pred: Any, sample_weight: Any
-) -> float | Floats:
-    result = metric(_as_scored(y_true, probabilities, labels, y_pred, sample_weight))
-    return result if isinstance(result, np.ndarray) else float(result)
