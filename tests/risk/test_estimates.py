@@ -10,7 +10,7 @@ from surefoot.core.keys import Bins
 from surefoot.metrics.binned import bin_codes, ece_metric, equal_width
 from surefoot.metrics.tallying import BIN_GAP, BIN_WEIGHT, DOUBT_BANDS, RELIABILITY_BINS, tally
 from surefoot.metrics.terms import CORRECT, DOUBT, WEIGHT
-from surefoot.metrics.weighted import GAIN, gained
+from surefoot.metrics.weighted import GAIN, gain_between
 from surefoot.risk.differences import differences
 from surefoot.risk.estimates import row_values
 
@@ -119,9 +119,9 @@ def test_the_interval_of_ece_looks_at_the_bins_of_ece() -> None:
 def test_a_gain_is_one_of_numbers_and_of_arrays() -> None:
     weighted, plain = np.array([0.9, 0.5, 1.0, 0.2, np.nan]), np.array([0.8, 0.75, 1.0, 0.2, 0.5])
     by_hand = [0.5, -0.5, 0.0, 0.0, math.nan]
-    assert gained(weighted, plain).tolist() == pytest.approx(by_hand, nan_ok=True)
-    assert [gained(float(w), float(p)) for w, p in zip(weighted, plain, strict=True)] == pytest.approx(
+    assert gain_between(weighted, plain).tolist() == pytest.approx(by_hand, nan_ok=True)
+    assert [gain_between(float(w), float(p)) for w, p in zip(weighted, plain, strict=True)] == pytest.approx(
         by_hand, nan_ok=True
     )
     p = samples()["two classes"]
-    assert GAIN(p) == gained(sf.cw_accuracy(p), sf.accuracy(p))
+    assert GAIN(p) == gain_between(sf.cw_accuracy(p), sf.accuracy(p))

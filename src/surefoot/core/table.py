@@ -73,7 +73,7 @@ class Table:
             totals[name] = sums.at(mine, len(codes)).plus(added.high, added.low)
         return replace(self, codes=codes, totals=totals)
 
-    def relabelled(self, position: Codes) -> Table:
+    def relabel(self, position: Codes) -> Table:
         """The same totals with each class moved to its new position."""
         if not self.classes:
             return self
@@ -97,7 +97,7 @@ class Table:
         """The same table, no larger than such tables may be."""
         return self
 
-    def packed(self) -> dict[str, Any]:
+    def pack(self) -> dict[str, Any]:
         """Plain data, fit for JSON."""
         totals = {}
         for name, sums in self.totals.items():
@@ -107,7 +107,7 @@ class Table:
         return {"codes": self.codes.tolist(), "totals": totals, "steps": self.steps, "classes": self.classes}
 
     @classmethod
-    def unpacked(cls, table: dict[str, Any], classes: int) -> Self:
+    def unpack(cls, table: dict[str, Any], classes: int) -> Self:
         """What :meth:`packed` gave, of so many classes; raise ``ValueError`` for what it cannot have given."""
         codes, steps, halves = np.array(table["codes"], dtype=np.int64), table["steps"], table["classes"]
         if steps is not None and steps not in (2**power for power in range(12)):

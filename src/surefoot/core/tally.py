@@ -67,12 +67,12 @@ class Tally:
             return NotImplemented
         _check_alike(self, other)
         labels = _union(self.labels, other.labels)
-        mine, theirs = _placed(self, labels), _placed(other, labels)
+        mine, theirs = _place(self, labels), _place(other, labels)
         return Tally(
             {name: table + theirs[name] for name, table in mine.items()},
             labels,
             self.rounded + other.rounded,
-            _added_slices(self.slices, other.slices),
+            _add_slices(self.slices, other.slices),
             self.by,
         )
 
@@ -81,21 +81,21 @@ class Tally:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the tally as JSON: whole, or not at all."""
-        documents.write(path, "tally", SCHEMA, self._packed())
+        documents.write(path, "tally", SCHEMA, self._pack())
 
     @staticmethod
     def load(path: str | PathLike[str]) -> Tally:
         """Read a tally that :meth:`save` wrote; a damaged, foreign or newer file is an :class:`InvalidTally`."""
-        return documents.read(path, "tally", SCHEMA, _unpacked, InvalidTally)
+        return documents.read(path, "tally", SCHEMA, _unpack, InvalidTally)
 
-    def _packed(self) -> dict[str, Any]:
+    def _pack(self) -> dict[str, Any]:
         slices = None
         if self.slices is not None:
-            slices = [{"value": value, **part._packed()} for value, part in self.slices.items()]
+            slices = [{"value": value, **part._pack()} for value, part in self.slices.items()]
         return {
             "labels": None if self.labels is None else list(self.labels),
             "rounded": self.rounded,
-            "tables": {name: table.packed() for name, table in self.tables.items()},
+            "tables": {name: table.pack() for name, table in self.tables.items()},
             "slices": slices,
             "by": self.by,
         }
@@ -105,7 +105,7 @@ class Tally:
 _CLASSES_BEFORE = {"class pair": 2, "class score": 1}
 
 
-def _unpacked(document: dict[str, Any]) -> Tally:
+def _unpack(document: dict[str, Any]) -> Tally:
     labels, rounded, slices = document["labels"], document["rounded"], document["slices"]
     if labels is not None and not (
         labels and all(isinstance(label, bool | int | str) for label in labels) and len({type(x) for x in labels}) == 1
@@ -119,12 +119,12 @@ def _unpacked(document: dict[str, Any]) -> Tally:
     for name, table in document["tables"].items():
         kind = DoubtTable if name == DOUBT_CELL.name else Table
         known = {"classes": _CLASSES_BEFORE.get(name, 0), **table}
-        tables[str(name)] = kind.unpacked(known, 0 if labels is None else len(labels)).bounded()
+        tables[str(name)] = kind.unpack(known, 0 if labels is None else len(labels)).bounded()
     return Tally(
         tables,
         None if labels is None else tuple(labels),
         rounded,
-        None if slices is None else {part["value"]: _unpacked(part) for part in slices},
+        None if slices is None else {part["value"]: _unpack(part) for part in slices},
         document["by"],
     )
 
@@ -167,17 +167,15 @@ def _union(one: tuple[Label, ...] | None, other: tuple[Label, ...] | None) -> tu
     return tuple(sorted({*one, *other}))
 
 
-def _placed(tally: Tally, labels: tuple[Label, ...] | None) -> Mapping[str, Table]:
+def _place(tally: Tally, labels: tuple[Label, ...] | None) -> Mapping[str, Table]:
     if tally.labels == labels or tally.labels is None or labels is None:
         return tally.tables
     where = {label: i for i, label in enumerate(labels)}
     position = np.array([where[label] for label in tally.labels], dtype=np.int64)
-    return {name: table.relabelled(position) for name, table in tally.tables.items()}
+    return {name: table.relabel(position) for name, table in tally.tables.items()}
 
 
-def _added_slices(
-    one: Mapping[Label, Tally] | None, other: Mapping[Label, Tally] | None
-) -> Mapping[Label, Tally] | None:
+def _add_slices(one: Mapping[Label, Tally] | None, other: Mapping[Label, Tally] | None) -> Mapping[Label, Tally] | None:
     if one is None or other is None:
         return None
     return {

@@ -129,14 +129,14 @@ class NarwhalsEngine(Engine):
                 self._file_cells({key: terms})
             return
         digits = {"sf_bins": self._number(list(groups))} if any(key.digits for key in groups) else {}
-        rows = self._summed(digits, [term for terms in groups.values() for term in terms])
+        rows = self._sum(digits, [term for terms in groups.values() for term in terms])
         numbers = np.array([row.get("sf_bins", 0) for row in rows], dtype=np.int64)
         for (key, terms), width in zip(groups.items(), widths, strict=False):
             self._file(key, rows, numbers // width % math.prod(key.sizes(0)), terms)
 
     def _file_classes(self, key: Key, terms: list[Term]) -> None:
         digits = self._digits(key)
-        rows = self._summed({f"sf_d{i}": digit for i, digit in enumerate(digits)}, terms)
+        rows = self._sum({f"sf_d{i}": digit for i, digit in enumerate(digits)}, terms)
         where = {label: i for i, label in enumerate(self.labels)}
         # the columns of probabilities made positions of the labels; elsewhere they are the labels themselves
         coded = self.predictions.labels is not None
@@ -156,8 +156,8 @@ class NarwhalsEngine(Engine):
             # of P(second label) alone, the first label's log-odds are those of the second, negated
             name, sign = (f"sf_p{k}", 1) if len(predictions.probabilities) > 1 else ("sf_p1", 1 if k else -1)
             odds = self._log_odds(name, sign)
-            (cell,) = self._evaluated([CLASS_SCORE.cell(classes)], {"log_odds": odds})
-            found = self._summed({"sf_cell": self._whole(cell)}, terms, positive=self._is_class(k))
+            (cell,) = self._evaluate([CLASS_SCORE.cell(classes)], {"log_odds": odds})
+            found = self._sum({"sf_cell": self._whole(cell)}, terms, positive=self._is_class(k))
             rows += found
             codes += [(k << HALF) | int(row["sf_cell"]) for row in found]
         self._file(key, rows, np.array(codes, dtype=np.int64), terms, score_steps(classes))
@@ -174,7 +174,7 @@ class NarwhalsEngine(Engine):
         together = bins if self.adds_bins_to_doubts else {}
         widths = widths_of(together)
         every = list(dict.fromkeys([*terms, *(term for own in together.values() for term in own)]))
-        rows = self._summed({"sf_cell": self._number(list(together), cell)}, every, in_parts=False)
+        rows = self._sum({"sf_cell": self._number(list(together), cell)}, every, in_parts=False)
         numbers = np.array([row["sf_cell"] for row in rows], dtype=np.int64)
         for (own, own_terms), width in zip(together.items(), widths, strict=False):
             self._file(own, rows, numbers // width % math.prod(own.sizes(0)), own_terms)
@@ -197,8 +197,8 @@ class NarwhalsEngine(Engine):
         return all(len(collect(some.unique().head(FEW + 1))) <= FEW for some in (columns.head(_FIRST_ROWS), columns))
 
     def _by_doubt(self, terms: list[Term], where: Any = None) -> tuple[list[dict[str, Any]], Any]:
-        keys = {"sf_d": self._named("sf_doubt"), "sf_c": self._named("sf_confidence")}
-        rows = self._summed(keys, terms, where=where, in_parts=False)
+        keys = {"sf_d": self._by_name("sf_doubt"), "sf_c": self._by_name("sf_confidence")}
+        rows = self._sum(keys, terms, where=where, in_parts=False)
         doubt, confidence = (np.array([row[name] for row in rows], dtype=np.float64) for name in ("sf_d", "sf_c"))
         return rows, exact_codes(doubt, confidence)
 
@@ -208,7 +208,7 @@ class NarwhalsEngine(Engine):
 
     def _doubt_cell(self) -> Any:
         """The cell of a row's doubt."""
-        (cell,) = self._evaluated([CELL])
+        (cell,) = self._evaluate([CELL])
         return self._whole(cell)
 
     def _weightless(self) -> set[Any]:
@@ -219,7 +219,7 @@ class NarwhalsEngine(Engine):
 
     # -- columns -------------------------------------------------------------------------------------------------------
 
-    def _named(self, name: str) -> Any:
+    def _by_name(self, name: str) -> Any:
         return self.nw.col(name)
 
     def _whole(self, number: Any) -> Any:
@@ -240,7 +240,7 @@ class NarwhalsEngine(Engine):
 
     def _digits(self, key: Key) -> list[Any]:
         """The digits of a cell: whole numbers, of classes what the column holds."""
-        found = self._evaluated([digit.place for digit in key.digits])
+        found = self._evaluate([digit.place for digit in key.digits])
         return [self._whole(x) if digit.size else x for x, digit in zip(found, key.digits, strict=True)]
 
     def _number(self, keys: Sequence[Key], more: Any = None) -> Any:
@@ -249,7 +249,7 @@ class NarwhalsEngine(Engine):
         digits = [digit * width for key, width in zip(keys, widths, strict=False) for digit in self._digits(key)]
         return sum(digits, start=0 if more is None else more * widths[-1])
 
-    def _evaluated(self, expressions: list[Expression], more: Mapping[str, Any] | None = None) -> list[Any]:
+    def _evaluate(self, expressions: list[Expression], more: Mapping[str, Any] | None = None) -> list[Any]:
         return evaluate(program(expressions), self._column(more or {}), self.operations)
 
     @cached_property
@@ -258,7 +258,7 @@ class NarwhalsEngine(Engine):
 
     def _column(self, more: Mapping[str, Any]) -> Callable[[str], Any]:
         """Columns by name, and some that are not in the frame."""
-        return lambda name: more[name] if name in more else self._named(f"sf_{name}")
+        return lambda name: more[name] if name in more else self._by_name(f"sf_{name}")
 
     def _slice_column(self, by: str) -> Any:
         nw, predictions = self.nw, self.predictions
@@ -289,7 +289,7 @@ class NarwhalsEngine(Engine):
 
     # -- sums ----------------------------------------------------------------------------------------------------------
 
-    def _summed(
+    def _sum(
         self,
         keys: Mapping[str, Any],
         terms: Sequence[Term],
@@ -320,7 +320,7 @@ class NarwhalsEngine(Engine):
         # arithmetic inside an aggregation is refused by some engines: columns first, then plain sums of them
         prepared = frame.select(**keys, **columns)
         if prepared.implementation == nw.Implementation.DUCKDB:
-            rows = _summed_by_duckdb(prepared.to_native(), list(keys), list(columns))
+            rows = _sum_by_duckdb(prepared.to_native(), list(keys), list(columns))
         else:
             sums = [nw.col(name).sum() for name in columns]
             found = collect(prepared.group_by(*keys).agg(*sums) if keys else prepared.select(*sums))
@@ -342,7 +342,7 @@ class NarwhalsEngine(Engine):
             totals = {}
             for term in terms:
                 values = np.array([rows[i][term.name] for i in mine])
-                totals[term.name] = _added(places, values, len(found))
+                totals[term.name] = _add_up(places, values, len(found))
             kind = DoubtTable if key.operation == "doubts" else Table
             table = kind(found, totals, key.classes, steps).bounded()
             self.parts.setdefault(value, {})[key.name] = table
@@ -354,14 +354,14 @@ def widths_of(keys: Iterable[Key]) -> list[int]:
     return widths
 
 
-def _summed_by_duckdb(relation: Any, keys: list[str], columns: list[str]) -> list[dict[str, Any]]:
+def _sum_by_duckdb(relation: Any, keys: list[str], columns: list[str]) -> list[dict[str, Any]]:
     """DuckDB's compensated sum, which its ordinary one is not."""
     sums = [f'fsum("{name}") AS "{name}"' for name in columns]
     found = relation.aggregate(", ".join([*(f'"{name}"' for name in keys), *sums])).fetchall()
     return [dict(zip([*keys, *columns], row, strict=True)) for row in found]
 
 
-def _added(places: Any, values: Floats, size: int) -> Sums:
+def _add_up(places: Any, values: Floats, size: int) -> Sums:
     """Sums of partial sums, each with what it rounds away."""
     order = np.argsort(places, kind="stable")
     ordered = places[order]

@@ -53,7 +53,7 @@ def is_loaded(source: str, types: str) -> bool:
     return not _off and _kernels.get((source, types)) is not None
 
 
-def compiled(source: str, types: str, try_out: Callable[[Kernel], object]) -> Kernel:
+def compile_kernel(source: str, types: str, try_out: Callable[[Kernel], object]) -> Kernel:
     """The ``run`` of this source, compiled; None where no folder for compiled code can be had.
 
     ``try_out`` calls it on no rows, with arrays of the ``types`` that are meant: so that it is compiled here, where a
@@ -68,13 +68,13 @@ def compiled(source: str, types: str, try_out: Callable[[Kernel], object]) -> Ke
             if wanted not in _kernels:
                 _busy = True
                 try:
-                    _kernels[wanted] = _tried(source, try_out)
+                    _kernels[wanted] = _load_or_discard(source, try_out)
                 finally:
                     _busy = False
     return _kernels[wanted]
 
 
-def _tried(source: str, try_out: Callable[[Kernel], object]) -> Kernel:
+def _load_or_discard(source: str, try_out: Callable[[Kernel], object]) -> Kernel:
     folder = cache_folder()
     if folder is None:
         return None
@@ -88,7 +88,7 @@ def _tried(source: str, try_out: Callable[[Kernel], object]) -> Kernel:
                 path.unlink(missing_ok=True)
         else:
             return kernel
-    _refused("no compiled code can be had")
+    _log_refusal("no compiled code can be had")
     return None
 
 
@@ -110,21 +110,21 @@ def cache_folder() -> Path | None:
             each.mkdir(mode=0o700, exist_ok=True)
             facts = each.lstat()
             if not stat.S_ISDIR(facts.st_mode):
-                _refused(f"{each} is not a folder")
+                _log_refusal(f"{each} is not a folder")
                 return None
             if hasattr(os, "getuid") and (facts.st_uid != os.getuid() or facts.st_mode & closed_to):
-                _refused(f"{each} is open to others; it should be yours, with mode 700")
+                _log_refusal(f"{each} is open to others; it should be yours, with mode 700")
                 return None
     except (OSError, RuntimeError) as error:
-        _refused(f"no folder for compiled code: {error}")
+        _log_refusal(f"no folder for compiled code: {error}")
         return None
     if not os.access(folder, os.W_OK | os.X_OK):
-        _refused(f"{folder} cannot be written")
+        _log_refusal(f"{folder} cannot be written")
         return None
     return folder
 
 
-def _refused(why: str) -> None:
+def _log_refusal(why: str) -> None:
     _say(f"{why}; NumPy does the work, more slowly")
 
 

@@ -214,7 +214,7 @@ class NumpyEngine(Engine):
         if len(self.predictions) < COMPILE_FROM and not numba_cache.is_loaded(written.source, types):
             return {}
         nothing = [array[:0] for array in arrays]
-        kernel = numba_cache.compiled(written.source, types, lambda run: _run(run, nothing, written.size))
+        kernel = numba_cache.compile_kernel(written.source, types, lambda run: _run(run, nothing, written.size))
         if kernel is None:
             return {}
         jobs = [partial(_run, kernel, part, written.size) for part in self._shares(arrays)]
@@ -236,7 +236,9 @@ class NumpyEngine(Engine):
         if len(self.predictions) < COMPILE_FROM and not numba_cache.is_loaded(source, types):
             return None
         nothing = [array[:0] for array in arrays]
-        kernel = numba_cache.compiled(source, types, lambda run: run(*nothing, *kernels.State(places).arguments()))
+        kernel = numba_cache.compile_kernel(
+            source, types, lambda run: run(*nothing, *kernels.State(places).arguments())
+        )
         if kernel is None:
             return None
         shares = self._shares(arrays)

@@ -64,9 +64,9 @@ class ClassScores:
     def _table(self, codes: Codes, label: int) -> Table:
         assert self.predictions.labels is not None
         work = len(codes) * len(self.predictions.labels)
-        return self._compiled(codes, label, work) or self._sorted(codes, label)
+        return self._sort_compiled(codes, label, work) or self._sort(codes, label)
 
-    def _compiled(self, codes: Codes, label: int, work: int) -> Table | None:
+    def _sort_compiled(self, codes: Codes, label: int, work: int) -> Table | None:
         """The table from a compiled sort, or None where NumPy is the better way."""
         if work < RUN_FROM:
             return None
@@ -80,7 +80,7 @@ class ClassScores:
         types = types_of(arrays)
         if work < COMPILE_FROM and not numba_cache.is_loaded(source, types):
             return None
-        kernel: Any = numba_cache.compiled(source, types, partial(_try_out, arrays, len(self.terms)))
+        kernel: Any = numba_cache.compile_kernel(source, types, partial(_try_out, arrays, len(self.terms)))
         if kernel is None:
             return None
         count, place, add = kernel
@@ -110,7 +110,7 @@ class ClassScores:
         zeros = np.zeros(len(codes))
         return Table(codes, {term.name: Sums(totals[i], zeros) for i, term in enumerate(self.terms)})
 
-    def _sorted(self, codes: Codes, label: int) -> Table:
+    def _sort(self, codes: Codes, label: int) -> Table:
         order = np.argsort(codes, kind="stable")
         codes = codes[order]
         starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))

@@ -42,10 +42,10 @@ class SparkEngine(NarwhalsEngine):
             frame = self.predictions.frame.with_columns(**self.by)
             self.predictions, self.by = replace(self.predictions, frame=frame), {"sf_by": "sf_by"}
 
-    def _evaluated(self, expressions: Any, more: Mapping[str, Any] | None = None) -> list[Any]:
-        return _written(program(expressions), self._column(more or {}))
+    def _evaluate(self, expressions: Any, more: Mapping[str, Any] | None = None) -> list[Any]:
+        return _write(program(expressions), self._column(more or {}))
 
-    def _named(self, name: str) -> str:
+    def _by_name(self, name: str) -> str:
         return name
 
     def _whole(self, number: str) -> str:
@@ -69,7 +69,7 @@ class SparkEngine(NarwhalsEngine):
     def _doubt_cell(self) -> str:
         frame = self.predictions.frame.to_native()
         if "sf_doubt_cell" not in frame.columns:
-            frame, (cell,) = _staged(frame, program([CELL]), self._column({}), "sf_c")
+            frame, (cell,) = _stage(frame, program([CELL]), self._column({}), "sf_c")
             frame = frame.selectExpr("*", f"CAST({cell} AS INT) AS sf_doubt_cell")
             self.predictions = replace(self.predictions, frame=self.nw.from_native(frame))
         return "sf_doubt_cell"
@@ -79,7 +79,7 @@ class SparkEngine(NarwhalsEngine):
         bound = _number(max(1.001 * 2.0 ** ((max(low, high) - OCTAVE * OCTAVES) / OCTAVE), SMALLEST))
         return f"LEAST(sf_doubt, sf_confidence) <= {bound} AND ({cell} < {low} OR {cell} > {CELLS - 1 - high})"
 
-    def _summed(
+    def _sum(
         self,
         keys: Mapping[str, Any],
         terms: Sequence[Term],
@@ -92,7 +92,7 @@ class SparkEngine(NarwhalsEngine):
         frame = self.predictions.frame.to_native()
         frame = frame if where is None else frame.where(where)
         steps = program_of(tuple(terms), self.shape)
-        frame, values = _staged(frame, steps, self._column({"positive": positive}), "sf_s")
+        frame, values = _stage(frame, steps, self._column({"positive": positive}), "sf_s")
         keys = {**self.by, **keys}
         # terms that come to the same are one column
         names = {term.name: f"sf_t{result}" for term, result in zip(terms, steps.results, strict=True)}
@@ -129,7 +129,7 @@ _SQL = {
 _LOOKS_TWICE = ("log", "reciprocal", "octave_cell")
 
 
-def _written(steps: Program, column: Callable[[str], str]) -> list[str]:
+def _write(steps: Program, column: Callable[[str], str]) -> list[str]:
     """What the expressions of a program come to, each written out."""
     return _texts(steps, column, lambda number, text: text)
 
@@ -148,7 +148,7 @@ def _texts(steps: Program, column: Callable[[str], str], keep: Callable[[int, st
     return [values[result] for result in steps.results]
 
 
-def _staged(frame: Any, steps: Program, column: Callable[[str], str], prefix: str) -> tuple[Any, list[str]]:
+def _stage(frame: Any, steps: Program, column: Callable[[str], str], prefix: str) -> tuple[Any, list[str]]:
     """The frame with a column for every step that is used more than once, and what the expressions come to."""
     uses = Counter(steps.results)
     stages: list[int] = []

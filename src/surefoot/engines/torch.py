@@ -103,14 +103,14 @@ def row_sums(predictions: TensorPredictions, groups: Groups, classes: int, *, on
         compiled = {key: tuple(terms) for key, terms in groups.items() if kernels.fits(key, terms)}
     found: dict[Key, Any] = {}
     for request in kernels.split(list(compiled.items())) if compiled else ():
-        found |= _fused(predictions, request, on_host=on_host)
+        found |= _sum_in_one_pass(predictions, request, on_host=on_host)
     for key, terms in groups.items():
         if key not in found:
-            found[key] = _added(predictions, key, terms, key.sizes(classes), on_host=on_host)
+            found[key] = _sum_cells(predictions, key, terms, key.sizes(classes), on_host=on_host)
     return found
 
 
-def _fused(predictions: TensorPredictions, request: tuple[Any, ...], *, on_host: bool) -> dict[Key, Any]:
+def _sum_in_one_pass(predictions: TensorPredictions, request: tuple[Any, ...], *, on_host: bool) -> dict[Key, Any]:
     """All these keys in one pass over memory."""
     import torch
 
@@ -129,7 +129,7 @@ def _fused(predictions: TensorPredictions, request: tuple[Any, ...], *, on_host:
     return found
 
 
-def _added(
+def _sum_cells(
     predictions: TensorPredictions, key: Key, terms: list[Term], sizes: list[int], *, on_host: bool
 ) -> tuple[Any, Any]:
     """The same by torch's own operations."""
@@ -149,7 +149,7 @@ def _added(
         if count > _DENSE:
             parts.append(_by_code(place.long(), values[:-1]))
         else:
-            total = total + gathered(place, values, count)
+            total = total + sum_by_place(place, values, count)
     if parts:
         cells, where = np.unique(np.concatenate([codes for codes, _ in parts]), return_inverse=True)
         added = np.concatenate([totals for _, totals in parts], axis=1)
@@ -210,17 +210,17 @@ def operations() -> dict[str, Callable[..., Any]]:
     }
 
 
-def gathered(places: Tensor, values: Sequence[Tensor], size: int) -> Tensor:
+def sum_by_place(places: Tensor, values: Sequence[Tensor], size: int) -> Tensor:
     """The sums of values whose places are equal, a row for each of values and a column for each of ``size`` places."""
     import torch
 
     ordered, order = places.int().sort(stable=True)
     # how many rows lie at each place, without counting by atomic additions
     ends = torch.searchsorted(ordered, torch.arange(size, dtype=torch.int32, device=places.device), right=True)
-    return torch.stack([_added_up(value[order], ends) for value in values])
+    return torch.stack([_sum_neighbours(value[order], ends) for value in values])
 
 
-def _added_up(ordered: Tensor, ends: Tensor) -> Tensor:
+def _sum_neighbours(ordered: Tensor, ends: Tensor) -> Tensor:
     """The sums of neighbours, given where each group ends."""
     import torch
 
@@ -235,7 +235,7 @@ def _by_code(codes: Tensor, values: Sequence[Tensor]) -> tuple[Any, Any]:
     ordered, order = codes.sort(stable=True)
     found, counts = ordered.unique_consecutive(return_counts=True)
     ends = counts.cumsum(0)
-    totals = torch.stack([_added_up(value[order], ends) for value in values])
+    totals = torch.stack([_sum_neighbours(value[order], ends) for value in values])
     return _on_host(found), _on_host(totals)
 
 
@@ -365,7 +365,7 @@ def class_score_sums(predictions: TensorPredictions, terms: Sequence[Term]) -> T
         # every row once for each class
         index = torch.arange(rows.start, rows.start + len(odds), device=device).repeat_interleave(classes)
         values = row_values(predictions, terms, index, positive=positive)
-        total = total + gathered(place.view(-1), values, classes * cells)
+        total = total + sum_by_place(place.view(-1), values, classes * cells)
     return total.view(len(terms), classes, cells)
 
 

@@ -102,7 +102,7 @@ class _Body:
         if operation == "multiply":
             one, other = given
             conditions = tuple(dict.fromkeys((*one.conditions, *other.conditions)))
-            return Gated(conditions, self._multiplied(one.number, other.number))
+            return Gated(conditions, self._multiply(one.number, other.number))
         if operation == "subtract" and given[0] == Gated((), "1.0") and given[1].is_flag:
             # 1 less a flag is the flag that it is not
             return Gated((self.name(f"{given[1].conditions[0]} == 0"),), "1.0")
@@ -130,7 +130,7 @@ class _Body:
                 over = self.name(f"{over} * (2.0 - {x} * {over})")
         return self.name(f"tl.where({x} == 0.0, 0.0, {over})")
 
-    def _multiplied(self, one: str, other: str) -> str:
+    def _multiply(self, one: str, other: str) -> str:
         if "1.0" in (one, other):
             return other if one == "1.0" else one
         return self.name(f"{one} * {other}")
@@ -349,7 +349,7 @@ _kernels: dict[str, Any] = {}
 _numbers = count()
 
 
-def _compiled(source: str) -> Any:
+def _compile(source: str) -> Any:
     """The function of a source. Triton reads the text of its functions, so it is filed where Python looks for text."""
     with _lock:
         if source not in _kernels:
@@ -372,10 +372,10 @@ def run(plan: Plan, columns: list[Any]) -> Any:
     sums = torch.zeros((programs + 1, plan.size), dtype=torch.float64, device=device)
     options = {"LANES": _LANES, "num_warps": _LANES // 32}
     if full:
-        _compiled(plan.source)[(programs,)](*_pointers(columns), sums, full, full // _LANES, **options)
+        _compile(plan.source)[(programs,)](*_pointers(columns), sums, full, full // _LANES, **options)
     if rows > full:
         rest = _pointers([None if column is None else column[full:] for column in columns])
-        _compiled(plan.rest)[(1,)](*rest, sums[programs:], rows - full, -(-(rows - full) // _LANES), **options)
+        _compile(plan.rest)[(1,)](*rest, sums[programs:], rows - full, -(-(rows - full) // _LANES), **options)
     return sums.sum(dim=0)
 
 
@@ -393,7 +393,7 @@ def differences(source: str, truth: Any, label: int, columns: list[Any]) -> Any:
 
     out = torch.empty(len(truth), dtype=torch.float64, device=truth.device)
     given = (truth, label, *_pointers(columns), out, len(truth))
-    _compiled(source)[(-(-len(truth) // RANKED),)](*given, LANES=RANKED)
+    _compile(source)[(-(-len(truth) // RANKED),)](*given, LANES=RANKED)
     return out
 
 
@@ -402,4 +402,4 @@ def differences_of_second(source: str, order: Any, correct: Any, pairs: Any) -> 
     import torch
 
     given = (pairs.scores, order, correct.view(torch.uint8), pairs.ordered, pairs.masses, pairs.ends)
-    _compiled(source)[(pairs.blocks,)](*given, len(order), pairs.blocks, LANES=RANKED)
+    _compile(source)[(pairs.blocks,)](*given, len(order), pairs.blocks, LANES=RANKED)

@@ -53,7 +53,7 @@ def _fetch(scores, values, order, ordered, masses, ends, rows, blocks, SIZE: tl.
 
 
 @triton.jit
-def _carried(masses, ends, before, ended, blocks, SIZE: tl.constexpr):
+def _carry(masses, ends, before, ended, blocks, SIZE: tl.constexpr):
     """For each block the sum of the masses before it, and the sum where the last group before it ended."""
     start = tl.program_id(0).to(tl.int64) * blocks
     lanes = tl.arange(0, SIZE)
@@ -120,7 +120,7 @@ class Pairs:
     def count(self) -> tuple[float, float, float]:
         """Pairs won, pairs lost, and the mass of positives."""
         counted, masses, ends, before, ended = self.held
-        _carried[(2,)](masses, ends, before, ended, self.blocks, SIZE=_SCANNED)
+        _carry[(2,)](masses, ends, before, ended, self.blocks, SIZE=_SCANNED)
         given = (self.scores, self.ordered, before, ended, counted, len(self.scores), self.blocks)
         _count[(self.blocks,)](*given, SIZE=RANKED)
         (won, lost), (positives, _) = self.held[:2].sum(dim=2).tolist()

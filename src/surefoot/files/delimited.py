@@ -35,7 +35,7 @@ class DelimitedFile:
         if delimiter not in line and other is not None:
             raise BadFile(
                 f"the header '{printable(line)}' has no {_OTHERS.get(delimiter, delimiter)[2:]}; its columns seem to "
-                f"be parted by {_OTHERS[other]}: say --delimiter '{_escaped(other)}'",
+                f"be parted by {_OTHERS[other]}: say --delimiter '{_escape(other)}'",
                 file=name,
             )
         self._head = self._parse(first, None, (), 0, header=True, quotes=b'"' in first)
@@ -174,5 +174,5 @@ def _not_a(kind: Any) -> str:
     return f"but the first rows hold {said}; labels are of one kind: correct the row, or quote none and all as text"
 
 
-def _escaped(delimiter: str) -> str:
+def _escape(delimiter: str) -> str:
     return "\\t" if delimiter == "\t" else delimiter

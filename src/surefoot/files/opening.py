@@ -19,7 +19,7 @@ from surefoot.files.delimited import DelimitedFile
 from surefoot.files.harness import SampleLog, is_sample_log
 from surefoot.files.json_lines import JsonLinesFile
 from surefoot.files.source import BadFile, Source
-from surefoot.files.streams import GZIP, ZSTD, LiveLines, Pieces, decompressed
+from surefoot.files.streams import GZIP, ZSTD, LiveLines, Pieces, decompress
 
 _PACKED = (".gz", ".zst", ".zstd")
 _FORMATS = {
@@ -69,9 +69,9 @@ def open_live(delimiter: str | None) -> list[Source] | Tally:
     _check_open()
     stdin: Any = sys.stdin.buffer
     start = stdin.peek(8)
-    if start.startswith((GZIP, ZSTD)) or _guessed(start) not in ("csv", "tsv", "jsonl"):
+    if start.startswith((GZIP, ZSTD)) or _guess(start) not in ("csv", "tsv", "jsonl"):
         return open_data("-", delimiter)
-    kind = _guessed(start)
+    kind = _guess(start)
     lines = LiveLines("standard input", stdin)
     if kind == "jsonl":
         return [JsonLinesFile("standard input", lines)]
@@ -144,7 +144,7 @@ def _opened(
         start = raw.peek(8)[:8]
         is_packed = start.startswith((GZIP, ZSTD))
         if kind is None:
-            kind = _guessed(_start(name, raw))
+            kind = _guess(_start(name, raw))
     if kind == "tally" or (kind == "jsonl" and _is_tally(name, open_it)):
         return _tally(name, path, open_it, is_packed)
     if kind in ("parquet", "arrow", "npz"):
@@ -163,12 +163,12 @@ def _opened(
 
 def _start(name: str, raw: BinaryIO) -> bytes:
     try:
-        return decompressed(name, raw).read(4096)
+        return decompress(name, raw).read(4096)
     except (OSError, EOFError):
         return b""
 
 
-def _guessed(start: bytes) -> str:
+def _guess(start: bytes) -> str:
     if start.startswith(b"PAR1"):
         return "parquet"
     if start.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
@@ -203,6 +203,6 @@ def _tally(name: str, path: Path | None, open_it: Callable[[], Any], is_packed: 
 def _whole(name: str, open_it: Callable[[], Any]) -> bytes:
     try:
         with open_it() as raw:
-            return decompressed(name, raw).read()
+            return decompress(name, raw).read()
     except (OSError, EOFError) as error:
         raise BadFile(f"truncated or damaged compressed file ({printable(str(error))})", file=name) from error

@@ -144,7 +144,7 @@ class Reader:
         labels = self.labels if self.labels is not None else self.labels_of_all()
         decimals: int | None = 0 if self.is_text else None
         pieces: Iterator[Batch] = chain((Batch(table, 0.0) for table in kept), batches)
-        while (total := self._tallied(pieces, labels, decimals, metrics)) is None:
+        while (total := self._tally(pieces, labels, decimals, metrics)) is None:
             # confidences that looked rounded were not, or not so much: once more, knowing it
             decimals, pieces = self._finest, self.batches()
         return Reading(self.name, total, self.columns, is_second=self._is_second(), looks_grouped=self.looks_grouped)
@@ -163,13 +163,13 @@ class Reader:
         groups = self.group_values(table)
         return Reading(self.name, predictions, self.columns, by, self._is_second(), groups, self.looks_grouped)
 
-    def _tallied(
+    def _tally(
         self, batches: Iterator[Batch], labels: Any, decimals: int | None, metrics: Sequence[str] | None
     ) -> Tally | None:
         """The tally of all rows; None if confidences of 1 were judged, and later rows tell that it was wrongly."""
         total: Tally | None = None
         done, judged = 0, False
-        for batch in _gathered(batches):
+        for batch in _gather(batches):
             if self._weighs_nothing(batch.table):
                 done += batch.table.num_rows
                 continue
@@ -187,7 +187,7 @@ class Reader:
             start, done = done, done + len(rows)
             by = self.by_values(batch.table, rows, start)
             part = tally(rows, by=by) if metrics is None else self._first_page(rows, metrics, by)
-            part = part if self.by is None else _renamed(part, self.by)
+            part = part if self.by is None else _rename_slices(part, self.by)
             try:
                 total = part if total is None else total + part
             except InvalidTally as error:
@@ -457,7 +457,7 @@ def _plain_type(kind: Any) -> str:
     return "whole numbers" if kinds.is_integer(kind) else str(kind)
 
 
-def _gathered(batches: Iterator[Batch]) -> Iterator[Batch]:
+def _gather(batches: Iterator[Batch]) -> Iterator[Batch]:
     """Batches put together until they hold enough rows for adding up tallies not to count."""
     import pyarrow as pa
 
@@ -473,5 +473,5 @@ def _gathered(batches: Iterator[Batch]) -> Iterator[Batch]:
         yield Batch(pa.concat_tables(waiting, promote_options="permissive").combine_chunks(), share)
 
 
-def _renamed(part: Tally, by: str) -> Tally:
+def _rename_slices(part: Tally, by: str) -> Tally:
     return part if part.by == by else Tally(part.tables, part.labels, part.rounded, part.slices, by)

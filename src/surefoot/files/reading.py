@@ -93,7 +93,7 @@ def follow(
     labels = reader.labels_beforehand() if path == "-" else reader.labels_of_all()
     finest: int | None = 0
     done = 0
-    for batch in _unparted(reader.batches(), group):
+    for batch in _keep_groups_whole(reader.batches(), group):
         if not batch.table.num_rows:
             continue
         rows = reader.predictions(batch.table, done, labels)
@@ -109,7 +109,7 @@ def follow(
         yield rows, ids, groups
 
 
-def _unparted(batches: Iterator[Batch], group: str | None) -> Iterator[Batch]:
+def _keep_groups_whole(batches: Iterator[Batch], group: str | None) -> Iterator[Batch]:
     """The same rows, the last ones of a batch held back while the next may go on with their group."""
     if group is None:
         yield from batches

@@ -54,7 +54,7 @@ class Pieces:
 
     def __iter__(self) -> Iterator[Piece]:
         with self._open() as raw:
-            stream = decompressed(self.name, raw)
+            stream = decompress(self.name, raw)
             # two buffers by turns: one is read while the other is filled; what is left over of a line moves on
             buffers, turn, rest, wanted = [bytearray(_FIRST), bytearray()], 0, b"", _FIRST
             while True:
@@ -107,7 +107,7 @@ class LiveLines(Pieces):
             rest += block
 
 
-def decompressed(name: str, raw: BinaryIO) -> BinaryIO:
+def decompress(name: str, raw: BinaryIO) -> BinaryIO:
     """The stream itself, or what is packed in it."""
     start = raw.peek(4)[:4] if hasattr(raw, "peek") else b""
     if start.startswith(GZIP):

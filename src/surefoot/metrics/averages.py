@@ -19,7 +19,7 @@ def check_average(average: Any, *allowed: Average) -> None:
         raise ValueError(f"average is {average!r}; it should be one of {', '.join(map(repr, allowed))}.")
 
 
-def averaged(values: Floats, support: Floats, average: Average, labels: tuple[Label, ...]) -> Any:
+def average_classes(values: Floats, support: Floats, average: Average, labels: tuple[Label, ...]) -> Any:
     """The plain or support-weighted mean over the classes where the value is defined; all of them for None."""
     defined = ~np.isnan(values)
     note = "" if defined.all() else _undefined_classes(labels, defined)

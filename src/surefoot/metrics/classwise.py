@@ -17,7 +17,7 @@ import numpy as np
 
 from surefoot.core.metric import Metric, undefined
 from surefoot.core.table import Floats
-from surefoot.metrics.averages import Average, averaged
+from surefoot.metrics.averages import Average, average_classes
 from surefoot.metrics.confusion import Confusion, Formula, asked_labels, cells, confusion_metric
 from surefoot.predictions import as_predictions
 
@@ -238,7 +238,7 @@ def kappa(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
 
 def _mean_recall(confusion: Confusion) -> Any:
     recalls = recall(confusion.tp, confusion.fp, confusion.fn, confusion.tn)
-    return averaged(recalls, confusion.tp + confusion.fn, "macro", confusion.labels)
+    return average_classes(recalls, confusion.tp + confusion.fn, "macro", confusion.labels)
 
 
 def _whole_mcc(confusion: Confusion) -> Any:
@@ -300,7 +300,7 @@ def cw_fbeta(
     )
 
 
-def _listed(
+def _macro_metric(
     formula: Formula, title: str, whole: Callable[[Confusion], Any] | None = None, lowest: float = 0.0
 ) -> Metric:
     """The macro form, as it stands in ``ALL``; its notation is that of the formula's docstring."""
@@ -318,13 +318,13 @@ def _listed(
     )
 
 
-CW_PRECISION = _listed(precision, "Confidence-weighted precision")
-CW_RECALL = _listed(recall, "Confidence-weighted recall")
-CW_SPECIFICITY = _listed(specificity, "Confidence-weighted specificity")
-CW_NPV = _listed(npv, "Confidence-weighted negative predictive value")
-CW_F1 = _listed(f1, "Confidence-weighted F1")
-CW_FBETA = _listed(fbeta(2.0), "Confidence-weighted F-beta, beta 2")
-CW_JACCARD = _listed(jaccard, "Confidence-weighted Jaccard index")
-CW_BALANCED_ACCURACY = _listed(balanced_accuracy, "Confidence-weighted balanced accuracy", _mean_recall)
-CW_MCC = _listed(mcc, "Confidence-weighted Matthews correlation", _whole_mcc, -1.0)
-CW_KAPPA = _listed(kappa, "Confidence-weighted Cohen's kappa", _whole_kappa, -1.0)
+CW_PRECISION = _macro_metric(precision, "Confidence-weighted precision")
+CW_RECALL = _macro_metric(recall, "Confidence-weighted recall")
+CW_SPECIFICITY = _macro_metric(specificity, "Confidence-weighted specificity")
+CW_NPV = _macro_metric(npv, "Confidence-weighted negative predictive value")
+CW_F1 = _macro_metric(f1, "Confidence-weighted F1")
+CW_FBETA = _macro_metric(fbeta(2.0), "Confidence-weighted F-beta, beta 2")
+CW_JACCARD = _macro_metric(jaccard, "Confidence-weighted Jaccard index")
+CW_BALANCED_ACCURACY = _macro_metric(balanced_accuracy, "Confidence-weighted balanced accuracy", _mean_recall)
+CW_MCC = _macro_metric(mcc, "Confidence-weighted Matthews correlation", _whole_mcc, -1.0)
+CW_KAPPA = _macro_metric(kappa, "Confidence-weighted Cohen's kappa", _whole_kappa, -1.0)

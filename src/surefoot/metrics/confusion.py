@@ -16,7 +16,7 @@ from surefoot.core.table import Floats
 from surefoot.core.tally import Label, Tally
 from surefoot.core.term import Term
 from surefoot.errors import InvalidPredictions
-from surefoot.metrics.averages import Average, averaged, check_average
+from surefoot.metrics.averages import Average, average_classes, check_average
 from surefoot.predictions import Predictions, as_predictions
 from surefoot.predictions.base import border_of
 from surefoot.predictions.labels import check_labels, kind_of_label
@@ -130,7 +130,7 @@ def confusion_metric(
             pooled = float(formula(*(cell.sum() for cell in four)))
             return pooled if not math.isnan(pooled) else undefined("the pooled counts leave nothing to divide by")
         values = np.asarray(formula(*four), dtype=np.float64)
-        return averaged(values, confusion.tp + confusion.fn, average, confusion.labels)
+        return average_classes(values, confusion.tp + confusion.fn, average, confusion.labels)
 
     return Metric(
         name,

@@ -18,9 +18,9 @@ from surefoot.core.table import Floats, Table
 from surefoot.core.tally import Label, Tally
 from surefoot.core.term import Term
 from surefoot.errors import InvalidPredictions, MetricUnavailable, NeedsRows, UndefinedMetricWarning
-from surefoot.metrics.averages import Average, averaged, check_average
+from surefoot.metrics.averages import Average, average_classes, check_average
 from surefoot.metrics.function import describe
-from surefoot.metrics.weighted import gained
+from surefoot.metrics.weighted import gain_between
 from surefoot.predictions import Predictions
 from surefoot.predictions.arguments import refuse_beside_predictions
 from surefoot.predictions.labels import as_labels
@@ -209,16 +209,16 @@ def _walk(t: Tally, names: tuple[str, ...], wanted: range) -> dict[str, ByClass]
     return {name: ByClass(labels, *values[:, i].T) for i, name in enumerate(held)}
 
 
-def _averaged(t: Tally, name: str, average: Average) -> Any:
+def _average(t: Tally, name: str, average: Average) -> Any:
     found = _by_class(t, name, average)
-    return averaged(found.value, found.support, average, found.labels)
+    return average_classes(found.value, found.support, average, found.labels)
 
 
 def _off(t: Tally, name: str, average: Average) -> Any:
     """How far cells can put an average off; 0 where scores were kept exactly."""
     found = _by_class(t, name, average)
     errors = np.where(np.isnan(found.value), np.nan, found.error)
-    return np.nan_to_num(_plain(averaged(errors, found.support, average, found.labels)))
+    return np.nan_to_num(_plain(average_classes(errors, found.support, average, found.labels)))
 
 
 def _plain(result: Any) -> Any:
@@ -232,7 +232,7 @@ def area_metric(name: str, average: Average = "macro") -> Metric:
     return Metric(
         name,
         area.terms,
-        lambda t: _averaged(t, name, average),
+        lambda t: _average(t, name, average),
         title=area.title,
         about="value",
         reading=area.reading,
@@ -249,16 +249,16 @@ def auc_gain_metric(average: Average = "macro") -> Metric:
     """The gain of cwAUC over AUC, of their averages or a value a class."""
 
     def formula(t: Tally) -> Any:
-        plain, weighted = _averaged(t, "auc", average), _averaged(t, "cw_auc", average)
-        value = gained(_plain(weighted), _plain(plain))
+        plain, weighted = _average(t, "auc", average), _average(t, "cw_auc", average)
+        value = gain_between(_plain(weighted), _plain(plain))
         return Outcome(value, weighted.note) if isinstance(weighted, Outcome) else value
 
     def error(t: Tally) -> float:
-        plain, weighted = (np.asarray(_plain(_averaged(t, name, average))) for name in ("auc", "cw_auc"))
+        plain, weighted = (np.asarray(_plain(_average(t, name, average))) for name in ("auc", "cw_auc"))
         off, cw_off = _off(t, "auc", average), _off(t, "cw_auc", average)
-        here = gained(weighted, plain)
+        here = gain_between(weighted, plain)
         # it rises with cwAUC and falls with AUC, so the ends lie where both are off in opposite ways
-        up, down = gained(weighted + cw_off, plain - off), gained(weighted - cw_off, plain + off)
+        up, down = gain_between(weighted + cw_off, plain - off), gain_between(weighted - cw_off, plain + off)
         return float(np.max(np.nan_to_num(np.maximum(up - here, here - down))))
 
     return Metric(

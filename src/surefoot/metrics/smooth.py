@@ -37,7 +37,7 @@ def ls_ece_metric(bandwidth: float = 1 / 15) -> Metric:
         at = levels(t)
         if not len(at.weight):
             return NOTHING
-        grid, density, correct = _smoothed(at, bandwidth)
+        grid, density, correct = _smooth(at, bandwidth)
         return float(np.abs(correct - density * expit(grid)).sum()) * bandwidth / _STEPS
 
     return Metric(
@@ -54,7 +54,7 @@ def ls_ece_metric(bandwidth: float = 1 / 15) -> Metric:
     )
 
 
-def _smoothed(at: Levels, bandwidth: float) -> tuple[Floats, Floats, Floats]:
+def _smooth(at: Levels, bandwidth: float) -> tuple[Floats, Floats, Floats]:
     """A grid of log-odds, the density of rows there, and of correct ones."""
     from scipy.fft import irfft, next_fast_len, rfft
 
@@ -158,7 +158,7 @@ def ls_ece(
     if rng is None:
         return float(ls_ece_metric(float(bandwidth))(p))
     at = levels(p.rows("ls_ece").tally(TERMS))
-    grid, density, correct = _smoothed(at, float(bandwidth))
+    grid, density, correct = _smooth(at, float(bandwidth))
     clipped = np.clip(at.confidence, _CLIP, 1 - _CLIP)
     odds = np.log(clipped) - np.log1p(-clipped)
     t = rng.choice(odds, draws, p=at.weight / at.weight.sum()) + bandwidth * rng.standard_normal(draws)

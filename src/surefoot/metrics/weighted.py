@@ -22,10 +22,10 @@ def _cw_accuracy(t: Tally) -> float | Outcome:
 
 def _gain(t: Tally) -> float | Outcome:
     weighted = _cw_accuracy(t)
-    return weighted if isinstance(weighted, Outcome) else gained(weighted, _accuracy(t))
+    return weighted if isinstance(weighted, Outcome) else gain_between(weighted, _accuracy(t))
 
 
-def gained(weighted: Any, plain: Any) -> Any:
+def gain_between(weighted: Any, plain: Any) -> Any:
     """How much of the gap between the lower of the two and 1 the weighting wins (or, negative, loses)."""
     room = 1 - np.minimum(weighted, plain)
     gains = np.divide(np.subtract(weighted, plain), room, out=np.zeros(np.shape(room)), where=room != 0)

@@ -18,7 +18,7 @@ from surefoot.engines.parallel import in_parallel, workers
 from surefoot.metrics.ranking import ScoreOrder, pair_probability
 from surefoot.metrics.size_ratio import CSR, CSR_SIGMA, CSR_Z, ODDS, P_RISK, SURPRISE
 from surefoot.metrics.terms import CERTAIN_WRONG, CONFIDENCE, CORRECT, CORRECT_CONFIDENCE, DOUBTFUL, WEIGHT
-from surefoot.metrics.weighted import ACCURACY, CW_ACCURACY, gained
+from surefoot.metrics.weighted import ACCURACY, CW_ACCURACY, gain_between
 from surefoot.synthetic import MODES, PROFILES, Mode
 
 Flags = npt.NDArray[np.bool_]
@@ -112,7 +112,7 @@ class _Job:
             totals = {CORRECT: correct.sum(axis=1), CORRECT_CONFIDENCE: np.einsum("ij,ij->i", confidence, correct)}
             found[name] = evaluate(_METRICS, {**shared, **totals, SURPRISE: surprises})
             z = found[name].pop("z")
-            found[name]["gain"] = gained(found[name]["cwa"], found[name]["acc"])
+            found[name]["gain"] = gain_between(found[name]["cwa"], found[name]["acc"])
             found[name] |= {f"over_{k}_sigma": (z > k).astype(np.float64) for k in (1, 3)}
         return found
 
@@ -176,4 +176,13 @@ def _areas(confidence: Floats, correct: Flags, truth: Flags) -> list[float]:
     shares = evaluate(_SHARES, {term: np.array([float(total)]) for term, total in totals.items()})
     accuracy, cwa = (float(shares[name][0]) for name in _SHARES)
     auc, cwauc = (float(np.mean(own)) for own in areas)
-    return [accuracy, cwa, cwa - accuracy, gained(cwa, accuracy), auc, cwauc, cwauc - auc, gained(cwauc, auc)]
+    return [
+        accuracy,
+        cwa,
+        cwa - accuracy,
+        gain_between(cwa, accuracy),
+        auc,
+        cwauc,
+        cwauc - auc,
+        gain_between(cwauc, auc),
+    ]

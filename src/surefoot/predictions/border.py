@@ -140,7 +140,7 @@ class Border(ABC):
         classes, is_second = check_classes("probabilities", values, truth), values.ndim == 1
         if not is_second:
             self._check_sums(table)
-        names, codes = self._named(truth, labels, classes, is_second=is_second, pos_label=pos_label)
+        names, codes = self._name_classes(truth, labels, classes, is_second=is_second, pos_label=pos_label)
         largest = self.xp.where(values > 0.5, 1, 0) if is_second else self.xp.argmax(values, axis=1)
         chosen = self._chosen(y_pred, names, largest, len(truth))
         clip = check_floor(floor)
@@ -171,7 +171,7 @@ class Border(ABC):
         truth = self.labels("y_true", y_true)
         values = self.numbers("logits", logits, dimensions=2, fractions=False).values
         classes, is_second = check_classes("logits", values, truth), values.ndim == 1
-        names, codes = self._named(truth, labels, classes, is_second=is_second, pos_label=pos_label)
+        names, codes = self._name_classes(truth, labels, classes, is_second=is_second, pos_label=pos_label)
         wide = self.xp.stack([self.xp.zeros_like(values), values], axis=1) if is_second else values
         chosen = self._chosen(y_pred, names, self.xp.argmax(wide, axis=1), len(truth))
         claim, odds = doubts.claim_of_logits(wide, chosen, self.count_up(len(truth), wide), self.xp)
@@ -254,7 +254,7 @@ class Border(ABC):
             first = others[0] if isinstance(others, tuple) else others[0].item()
             refuse_mixture((argument, self.kind(labels), labels[0].item()), (other_name, other, first))
 
-    def _named(
+    def _name_classes(
         self, truth: Any, labels: Any, classes: int, *, is_second: bool, pos_label: Any
     ) -> tuple[tuple[Label, ...], Any]:
         """The labels of the classes, and the position of each true label among them."""

@@ -27,7 +27,7 @@ def as_array(name: str, given: Any) -> Array:
     if given is None:
         raise InvalidPredictions("is missing", argument=name)
     if isinstance(given, np.ma.MaskedArray):
-        return _unmasked(name, given)
+        return _unmask(name, given)
     package = type(given).__module__.partition(".")[0]
     if package == "torch":
         return _from_tensor(name, given)
@@ -137,7 +137,7 @@ def _finite(name: str, values: Array) -> Array:
     return values
 
 
-def _unmasked(name: str, given: np.ma.MaskedArray[Any, Any]) -> Array:
+def _unmask(name: str, given: np.ma.MaskedArray[Any, Any]) -> Array:
     mask = np.ma.getmaskarray(given)
     if mask.any():
         raise refuse_null(name, first_row(mask), "masked")

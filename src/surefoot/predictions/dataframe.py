@@ -58,7 +58,9 @@ class FrameColumns:
         """The name of the column that plays a role; raise if none was named."""
         if not self.has(role):
             or_else = " (or probabilities=)" if role == "predicted" else ""
-            raise InvalidPredictions(f"{role}={or_else} is missing: name the column; the frame has {self._listed()}")
+            raise InvalidPredictions(
+                f"{role}={or_else} is missing: name the column; the frame has {self._list_columns()}"
+            )
         return self.name(role)
 
     def get(self, role: str) -> Any:
@@ -81,7 +83,7 @@ class FrameColumns:
         if len(names) < 2:
             what = "is no column, and the prefix of" if isinstance(named, str) else "names"
             count = "one column" if names else "none"
-            raise InvalidPredictions(f"probabilities={named!r} {what} {count}; the frame has {self._listed()}.")
+            raise InvalidPredictions(f"probabilities={named!r} {what} {count}; the frame has {self._list_columns()}.")
         twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
         if twice is not None:
             raise InvalidPredictions(f"probabilities names {twice!r} twice; give one column for each class.")
@@ -116,13 +118,13 @@ class FrameColumns:
 
     def _known(self, role: str, name: Any) -> Any:
         if name not in self._columns:
-            raise InvalidPredictions(f"{role}={name!r} is no column of the frame, which has {self._listed()}.")
+            raise InvalidPredictions(f"{role}={name!r} is no column of the frame, which has {self._list_columns()}.")
         return name
 
     def _column(self, name: Any) -> Any:
         return dict(zip(self._columns, self.frame.iter_columns(), strict=True))[name].to_native()
 
-    def _listed(self) -> str:
+    def _list_columns(self) -> str:
         names = [repr(column) for column in self._columns]
         return ", ".join(names[:12]) + (", …" if len(names) > 12 else "") if names else "no columns"
 

@@ -83,7 +83,7 @@ def encode(values: Array, labels: tuple[Label, ...]) -> tuple[npt.NDArray[np.int
 def refuse_foreign(argument: str, row: int, value: Label, labels: tuple[Label, ...]) -> InvalidPredictions:
     """The error for a label that is none of the known ones."""
     return InvalidPredictions(
-        f"which is none of the labels {listed(labels)}",
+        f"which is none of the labels {quote(labels)}",
         argument=argument,
         row=row,
         value=value,
@@ -99,7 +99,7 @@ def labels_of_count(found: tuple[Label, ...], kind: str, count: int) -> tuple[La
         return (False, True)
     if len(found) != count:
         raise InvalidPredictions(
-            f"probabilities are for {count} classes, but y_true holds {len(found)} distinct labels {listed(found)}",
+            f"probabilities are for {count} classes, but y_true holds {len(found)} distinct labels {quote(found)}",
             hint="say what the columns stand for with labels=",
         )
     return found
@@ -126,14 +126,14 @@ def labels_of_second(
     if len(both) > 2:
         _refuse_number(both)
     if pos_label is None:
-        choice = " or ".join(repr(label) for label in both) if len(both) == 2 else listed(both)
+        choice = " or ".join(repr(label) for label in both) if len(both) == 2 else quote(both)
         raise AmbiguousLabels(
-            f"y_true holds the labels {listed(both)}: is the column of probabilities that of {choice}? Say so with "
+            f"y_true holds the labels {quote(both)}: is the column of probabilities that of {choice}? Say so with "
             "labels=(negative, positive), or pos_label= (on the command line --positive)."
         )
     positive = _as_label(pos_label, kind)
     if positive is None or (positive not in both and len(both) > 1):
-        raise InvalidPredictions(f"pos_label is {pos_label!r}, which is none of the labels {listed(both)} of y_true.")
+        raise InvalidPredictions(f"pos_label is {pos_label!r}, which is none of the labels {quote(both)} of y_true.")
     others = tuple(label for label in both if label != positive)
     if len(others) != 1 or len(both) != 2:
         _refuse_number(both)
@@ -143,7 +143,7 @@ def labels_of_second(
 def _refuse_number(found: tuple[Label, ...]) -> NoReturn:
     raise InvalidPredictions(
         f"one column of probabilities is for two classes, but y_true holds {len(found)} distinct labels "
-        f"{listed(found)}; name both with labels=(negative, positive), or give a column a class."
+        f"{quote(found)}; name both with labels=(negative, positive), or give a column a class."
     )
 
 
@@ -174,7 +174,7 @@ def labels_in_names(found: tuple[Label, ...], kind: str, names: list[str]) -> tu
         uncovered = [label for label in found if label not in labels]
         if len(uncovered) < len(found) or any(str(label).casefold() in folded for label in found):
             raise InvalidPredictions(
-                f"y_true holds {uncovered[0]!r}, but the columns of probabilities are named after {listed(labels)}; "
+                f"y_true holds {uncovered[0]!r}, but the columns of probabilities are named after {quote(labels)}; "
                 "say what they stand for with labels=."
             )
     return None
@@ -200,7 +200,7 @@ def check_labels(labels: Any, kind: str, count: int | None) -> tuple[Label, ...]
         raise InvalidPredictions("labels is empty; name at least one class.")
     if count is not None and len(named) != count:
         raise InvalidPredictions(
-            f"labels names {len(named)} classes {listed(named)}, but probabilities are for {count}."
+            f"labels names {len(named)} classes {quote(named)}, but probabilities are for {count}."
         )
     if len(set(named)) != len(named):
         twice = next(label for i, label in enumerate(named) if label in named[:i])
@@ -212,7 +212,7 @@ def check_labels(labels: Any, kind: str, count: int | None) -> tuple[Label, ...]
     return named
 
 
-def listed(labels: tuple[Label, ...], most: int = 6) -> str:
+def quote(labels: tuple[Label, ...], most: int = 6) -> str:
     """A short list of labels for a message."""
     names = [repr(label) if len(repr(label)) <= 40 else f"{repr(label)[:38]}…" for label in labels[:most]]
     return f"({', '.join(names)}{', …' if len(labels) > most else ''})"

@@ -293,11 +293,11 @@ class TensorBorder(Border):
         kind = str(p.dtype).removeprefix("torch.")
         if kind not in ("float64", "float32", "float16", "bfloat16") or str(y_true.dtype) != "torch.int64":
             return None
-        from surefoot.predictions.triton import claimed
+        from surefoot.predictions.triton import read_second
 
         column = Numbers(p.detach(), kind)
         column = narrow(column, self.cast) if float32 else column
-        found = claimed(column.values, y_true, column.near_one, _PROGRAMS * multiprocessors(p.device))
+        found = read_second(column.values, y_true, column.near_one, _PROGRAMS * multiprocessors(p.device))
         if found.bad:
             return None
         warn_of_rounding(

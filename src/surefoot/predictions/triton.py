@@ -59,7 +59,7 @@ def _claim(
     tl.atomic_add(counts + 2, tl.sum(near).to(tl.int64))
 
 
-def claimed(p: Any, truth: Any, bound: float, programs: int) -> Claimed:
+def read_second(p: Any, truth: Any, bound: float, programs: int) -> Claimed:
     """One pass over the rows by so many programs; numbers above the bound are near 1."""
     rows, device = len(p), p.device
     correct, predicted = torch.empty((2, rows), dtype=torch.uint8, device=device)
