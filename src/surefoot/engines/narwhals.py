@@ -223,7 +223,8 @@ class NarwhalsEngine(Engine):
         return self.nw.col(name)
 
     def _whole(self, number: Any) -> Any:
-        return number.cast(self.nw.Int64)
+        # some engines round when they cast
+        return number.floor().cast(self.nw.Int64)
 
     def _is_class(self, label: int) -> Any:
         """1 for the rows of a class, 0 for others."""
