@@ -49,6 +49,27 @@ def test_a_saved_tally_adds_to_a_new_one() -> None:
     assert sf.metrics.ALL["ece"].of(both) == pytest.approx(BEFORE["tallies"]["logits"]["ece"], rel=1e-12)
 
 
+@pytest.mark.parametrize("name", BEFORE["tallies"])
+def test_what_accumulates_over_versions_goes_on(name: str, tmp_path: Path) -> None:
+    """A saved tally lacks the terms of metrics that are new: these are left out of the sum."""
+    kept = sf.Tally.load(FOLDER / f"{name}.tally")
+    if name == "logits":
+        return  # made for some metrics only
+    new = sf.tally(sample(name), by=kept.by)
+    for both in (kept + new, new + kept):
+        both.save(tmp_path / "both.tally")
+        again = sf.Tally.load(tmp_path / "both.tally") + new
+        for total in (both, again):
+            assert sf.metrics.ALL["ece"].of(total) == pytest.approx(BEFORE["tallies"][name]["ece"], rel=1e-12)
+            assert "top_label_ece" not in sf.assess(total).metrics
+
+
+def test_terms_that_both_should_know_are_still_missed() -> None:
+    kept = sf.Tally.load(FOLDER / "binary.tally")
+    with pytest.raises(sf.InvalidTally, match="only the first has"):
+        kept + sf.tally(sample("binary"), metrics=["csr"], by="predicted")
+
+
 @pytest.mark.parametrize("name", BEFORE["calibrators"])
 def test_a_saved_calibrator_corrects_as_before(name: str) -> None:
     loaded = sf.calibrators.load(FOLDER / f"{name}.calibrator.json")

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from copy import copy
 from typing import Any, Self
 
 from surefoot._io.printable import printable, printable_value
-
-_NOTHING: Any = object()
 
 
 class InvalidPredictions(ValueError):
@@ -22,11 +19,11 @@ class InvalidPredictions(ValueError):
     row : int, tuple of int or None
         The first row at fault, counted from 0; for a table, row and column.
     value : object
-        What stands there, if a value is at fault.
+        What stands there, if ``has_value``.
     count : int or None
         How many rows are at fault, where they were counted: in a lazy frame, which has no first row.
     reason : str
-        What is wrong.
+        What is wrong. ``{name}`` stands for the argument, or its column, and ``{other}`` for another one.
     hint : str
         What to do about it.
     file : str
@@ -39,34 +36,48 @@ class InvalidPredictions(ValueError):
         *,
         argument: str = "",
         column: str | None = None,
+        other: str = "",
         row: int | tuple[int, ...] | None = None,
-        value: Any = _NOTHING,
+        value: Any = ...,
         count: int | None = None,
         hint: str = "",
         file: str = "",
     ) -> None:
-        super().__init__()
-        self.argument, self.column, self.row, self.value, self.count = argument, column, row, value, count
-        self.reason, self.hint, self.file = reason, hint, file
+        self.argument, self.column, self.other, self.other_column = argument, column, other, None
+        self.row = row[0] if isinstance(row, tuple) and len(row) == 1 else row
+        self.has_value, self.value = value is not ..., None if value is ... else value
+        self.count, self.reason, self.hint, self.file = count, reason, hint, file
+        super().__init__(str(self))
+
+    @classmethod
+    def of(cls, error: InvalidPredictions, **facts: Any) -> Self:
+        """Another error as one of this kind, with more known of where it lies."""
+        located = cls()
+        located.__dict__.update({**vars(error), **facts})
+        located.args = (str(located),)
+        return located
 
     def at(self, **facts: Any) -> Self:
         """The same error with more known of where it lies: its file, column or row."""
-        located = copy(self)
-        located.__dict__.update(facts)
-        return located
+        return type(self).of(self, **facts)
 
     def __copy__(self) -> Self:
-        other = type(self).__new__(type(self))
-        other.__dict__.update(self.__dict__)
-        return other
+        return self.at()
 
     def __str__(self) -> str:
         text = " ".join(part for part in (self._subject(), self._predicate()) if part)
+        text = text.replace("{name}", self._name(self.argument, self.column))
+        text = text.replace("{other}", self._name(self.other, self.other_column))
         if self.hint:
             text += f"{'. ' if self.hint[0].isupper() else '; '}{self.hint}"
         if self.file:
             return f"{self._place()}: {text}".rstrip(".")
         return text if text.endswith((".", "?", "!")) else f"{text}."
+
+    def _name(self, argument: str, column: str | None) -> str:
+        if self.file:
+            return printable(argument if column is None else column)
+        return argument if column is None else f"column {column!r}"
 
     def _place(self) -> str:
         """The file, and the row in it as people count."""
@@ -75,19 +86,17 @@ class InvalidPredictions(ValueError):
         return f"{printable(self.file)}, row {(self.row if isinstance(self.row, int) else self.row[0]) + 1:,}"
 
     def _subject(self) -> str:
-        if self.file:
-            return printable(self.column if self.column is not None else self.argument)
+        name = self._name(self.argument, self.column)
         if self.count is not None:
-            such = "" if self.value is _NOTHING else f" (such as {printable_value(self.value)})"
-            return f"column {self.column!r}: {self.count:,} values{such}"
-        name = self.argument if self.column is None else f"column {self.column!r}"
-        if self.row is None:
+            such = f" (such as {printable_value(self.value)})" if self.has_value else ""
+            return f"{name}: {self.count:,} value{'' if self.count == 1 else 's'}{such}"
+        if self.row is None or self.file:
             return name
         index = self.row if isinstance(self.row, tuple) else (self.row,)
         return f"{name}[{', '.join(map(str, index))}]"
 
     def _predicate(self) -> str:
-        if self.value is _NOTHING or self.count is not None:
+        if not self.has_value or self.count is not None:
             return self.reason
         return f"is {printable_value(self.value)}" + (f", {self.reason}" if self.reason else "")
 
@@ -116,10 +125,14 @@ class NeedsRows(MetricUnavailable):
     """Something needs the rows in memory, and these predictions lie in a lazy frame."""
 
     def __init__(self, what: str = "this") -> None:
+        self.what = what
         super().__init__(
             f"{what} needs the rows in memory, and a lazy frame does not hand them out; collect it first: "
             "Predictions.from_frame(frame.collect(), ...)."
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.what,)
 
 
 class UnsupportedKey(TypeError):

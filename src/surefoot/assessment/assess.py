@@ -218,6 +218,8 @@ def assess(
     """
     check_share("level", level, "0.05")
     check_share("margin", margin, "0.02")
+    if metrics is not None and not isinstance(metrics, Iterable):
+        raise TypeError(f"metrics is {metrics!r}; give names of surefoot.metrics.ALL.")
     names = None if metrics is None else tuple([metrics] if isinstance(metrics, str) else metrics)
     request = Request(level, margin, names, by, groups)
     for name in names or ():
@@ -367,7 +369,7 @@ def _parts(rows: ArrayPredictions, values: Any, chosen: Mapping[str, Metric], co
     }
     return [
         Part(value, _exact(part, kept), part, None if codes is None else dependence_of(part, codes[where]))
-        for value, part, where in rows.slices(values)
+        for value, part, where in rows.split(values)
     ]
 
 

@@ -63,7 +63,10 @@ def _as_named(probabilities: Any, columns: dict[str, Any]) -> Predictions:
 
 def _refuse_ambiguous(x: Any, probabilities: Any) -> None:
     """Raise if two columns by position may be labels with P(1), or correctness with confidence."""
-    if np.ndim(probabilities) != 1 or np.ndim(x) != 1:
+    try:
+        if np.ndim(probabilities) != 1 or np.ndim(x) != 1:
+            return
+    except ValueError:  # rows of unequal length, which the constructor names
         return
     values = np.asarray(x.cpu() if hasattr(x, "cpu") else x)
     if all(value in (0, 1) for value in values.tolist()) if values.dtype == object else _is_zero_one(values):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
 
@@ -37,6 +37,8 @@ class Tally:
     by: str | None = None
     #: Results that formulas share, kept so that no table is walked twice.
     _cache: dict[str, Any] = field(default_factory=dict, repr=False)
+    #: Whether it was saved by an earlier version, which did not know all terms: others then lose what it lacks.
+    is_older: bool = False
 
     def __repr__(self) -> str:
         terms = sum(len(table.totals) for table in self.tables.values())
@@ -65,15 +67,17 @@ class Tally:
     def __add__(self, other: Tally) -> Tally:
         if not isinstance(other, Tally):
             return NotImplemented
-        _check_alike(self, other)
-        labels = _union(self.labels, other.labels)
-        mine, theirs = _place(self, labels), _place(other, labels)
+        one, two = (_without_newer_terms(a, b) for a, b in ((self, other), (other, self)))
+        _check_alike(one, two)
+        labels = _union(one.labels, two.labels)
+        mine, theirs = _place(one, labels), _place(two, labels)
         return Tally(
             {name: table + theirs[name] for name, table in mine.items()},
             labels,
-            self.rounded + other.rounded,
-            _add_slices(self.slices, other.slices),
-            self.by,
+            one.rounded + two.rounded,
+            _add_slices(one.slices, two.slices),
+            one.by,
+            is_older=one.is_older or two.is_older,
         )
 
     def __radd__(self, other: object) -> Tally:
@@ -98,6 +102,7 @@ class Tally:
             "tables": {name: table.pack() for name, table in self.tables.items()},
             "slices": slices,
             "by": self.by,
+            "is_older": self.is_older,
         }
 
 
@@ -126,7 +131,20 @@ def _unpack(document: dict[str, Any]) -> Tally:
         rounded,
         None if slices is None else {part["value"]: _unpack(part) for part in slices},
         document["by"],
+        is_older=bool(document.get("is_older", any("classes" not in table for table in document["tables"].values()))),
     )
+
+
+def _without_newer_terms(tally: Tally, other: Tally) -> Tally:
+    """A tally without the terms that an earlier version, which saved the other, did not know."""
+    if not other.is_older or tally.is_older:
+        return tally
+    tables = {
+        name: replace(table, totals={term: sums for term, sums in table.totals.items() if term in known.totals})
+        for name, table in tally.tables.items()
+        if (known := other.tables.get(name)) is not None
+    }
+    return replace(tally, tables=tables, _cache={})
 
 
 def _check_alike(one: Tally, other: Tally) -> None:

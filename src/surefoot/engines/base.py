@@ -83,6 +83,6 @@ def tally_in_memory(
     every = [term for own in groups.values() for term in own]
     parts = {
         value: tally_in_memory(engine, part, every, exact=exact, by=None)
-        for value, part, _ in predictions.slices(predictions.slicing(by))
+        for value, part, _ in predictions.split(predictions.slicing(by))
     }
     return Tally(whole.tables, whole.labels, whole.rounded, parts, by if isinstance(by, str) else "slice")

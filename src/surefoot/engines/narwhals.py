@@ -357,7 +357,10 @@ def widths_of(keys: Iterable[Key]) -> list[int]:
 
 def _sum_by_duckdb(relation: Any, keys: list[str], columns: list[str]) -> list[dict[str, Any]]:
     """DuckDB's compensated sum, which its ordinary one is not."""
-    sums = [f'fsum("{name}") AS "{name}"' for name in columns]
+    # which makes nan of infinity
+    sums = [
+        f'CASE WHEN isinf(sum("{name}")) THEN sum("{name}") ELSE fsum("{name}") END AS "{name}"' for name in columns
+    ]
     found = relation.aggregate(", ".join([*(f'"{name}"' for name in keys), *sums])).fetchall()
     return [dict(zip([*keys, *columns], row, strict=True)) for row in found]
 

@@ -44,6 +44,9 @@ class DelimitedFile:
         if dates:
             self._head = self._parse(first, None, dates, 0, header=True, quotes=b'"' in first)
         self.schema = self._head.schema
+        twice = next((c for i, c in enumerate(self.schema.names) if c in self.schema.names[:i]), None)
+        if twice is not None:
+            raise BadFile(f"two columns are called '{printable(twice)}'", hint="rename one", file=name)
         self._check_text()
         if not self._head.num_rows:
             raise BadFile("a header and no rows; there is nothing to assess", file=name)
@@ -110,7 +113,8 @@ class DelimitedFile:
                     hint="mend or drop the line",
                     file=self.name,
                 ) from None
-            self._name_the_cell(bytes(piece), types, done, header)
+            if types:
+                self._name_the_cell(bytes(piece), types, done, header)
             raise BadFile(f"after row {done:,}, {printable(str(error).splitlines()[0])}", file=self.name) from error
 
     def _name_the_cell(self, piece: bytes, types: Any, done: int, header: bool) -> None:

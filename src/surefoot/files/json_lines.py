@@ -92,7 +92,7 @@ class JsonLinesFile:
             return value
         if value is None or value == "":
             raise BadFile(
-                "is missing; how sure the model was is not known there",
+                "is missing: how sure the model was is not known there",
                 column=name,
                 row=row,
                 hint="fill or drop the row",

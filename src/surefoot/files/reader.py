@@ -306,8 +306,8 @@ class Reader:
         if error.row is None:
             return BadFile(str(error.at(column=None)).rstrip("."), file=self.name)
         row = error.row if isinstance(error.row, int) else error.row[0]
-        facts = {**vars(error), "column": error.column or self._column_of(error.argument), **self._where(start + row)}
-        return BadFile(facts.pop("reason"), **facts)
+        columns = {"column": error.column or self._column_of(error.argument)}
+        return BadFile.of(error, **columns, **self._where(start + row))
 
     def _column_of(self, argument: str) -> str:
         role = {"y_true": "truth", "y_pred": "predicted", "sample_weight": "weight"}.get(argument, argument)

@@ -22,7 +22,7 @@ from surefoot.metrics.averages import Average, average_classes, check_average
 from surefoot.metrics.function import describe
 from surefoot.metrics.weighted import gain_between
 from surefoot.predictions import Predictions
-from surefoot.predictions.arguments import refuse_beside_predictions
+from surefoot.predictions.arguments import refuse_beside_predictions, refuse_tally
 from surefoot.predictions.labels import as_labels
 from surefoot.predictions.memory import InMemory
 
@@ -298,6 +298,7 @@ def _as_scored(y_true: Any, probabilities: Any, labels: Any, y_pred: Any, sample
             probabilities=probabilities, labels=labels, y_pred=y_pred, sample_weight=sample_weight
         )
         return y_true
+    refuse_tally(y_true)
     return Predictions.from_probabilities(
         y_true, probabilities, labels=labels, y_pred=y_pred, sample_weight=sample_weight
     )

@@ -98,7 +98,7 @@ def tally_batches(batches: Iterable[Any], *, metrics: Iterable[Metric | str] | N
         )
     for number, batch in enumerate(batches):
         if not is_frame(batch):
-            raise InvalidPredictions(f"batch {number} is a {type(batch).__name__}; give a record batch or a dataframe.")
+            raise InvalidPredictions(f"batch {number} is no record batch and no dataframe: {type(batch).__name__}")
         if hasattr(batch, "__len__") and (len(batch) == 0 or _weighs_nothing(batch, columns.get("weight"))):
             continue
         try:

@@ -23,13 +23,18 @@ def as_predictions(
     if isinstance(y_true, Predictions):
         refuse_beside_predictions(y_pred=y_pred, **given)
         return y_true
+    refuse_tally(y_true)
+    return Predictions.from_labels(y_true, y_pred, **given)
+
+
+def refuse_tally(y_true: Any) -> None:
+    """Raise for a tally, which is no column."""
     if isinstance(y_true, Tally):
         raise InvalidPredictions(
             "is a Tally, which holds no rows",
             argument="y_true",
-            hint="read it with surefoot.metrics.ALL[name].of(tally)",
+            hint="a metric that adds up is read with surefoot.metrics.ALL[name].of(tally)",
         )
-    return Predictions.from_labels(y_true, y_pred, **given)
 
 
 def refuse_beside_predictions(**arguments: Any) -> None:

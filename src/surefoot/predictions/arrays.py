@@ -117,7 +117,11 @@ class ArrayBorder(Border):
                 if is_missing(value):
                     raise refuse_null("correct", row, str(value))
             if all(isinstance(value, bool | np.bool_ | int | np.integer | float | np.floating) for value in values):
-                values = values.astype(np.float64)
+                try:
+                    values = values.astype(np.float64)
+                except OverflowError:
+                    row = next(row for row, value in enumerate(values) if abs(value) > 1)
+                    raise OUTCOME.error("correct", row, values[row]) from None
         if values.dtype.kind == "b":
             return values
         if values.dtype.kind in "iuf":

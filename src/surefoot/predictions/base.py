@@ -280,7 +280,9 @@ class Predictions(ABC):
         try:
             return cls._from_columns(columns, labels, pos_label, {"floor": floor, "float32": float32})
         except InvalidPredictions as error:
-            raise error.at(column=columns.column_of(error.argument)) from error
+            raise error.at(
+                column=columns.column_of(error.argument), other_column=columns.column_of(error.other)
+            ) from error
 
     @classmethod
     def _from_columns(cls, columns: FrameColumns, labels: Any, pos_label: Any, options: dict[str, Any]) -> Predictions:

@@ -232,8 +232,9 @@ class Border(ABC):
         if bool(fails.any()):
             (row,) = self.first(fails)
             raise InvalidPredictions(
-                f"but confidence[{row}] is {float(stated.values[row])!r}: they should add up to 1",
+                f"but {{other}}[{row}] is {float(stated.values[row])!r}: they should add up to 1",
                 argument="doubt",
+                other="confidence",
                 row=row,
                 value=float(doubt[row]),
                 hint="Give one of them, or correct the other",

@@ -33,10 +33,10 @@ class Check:
         """The error for the first row that fails."""
         return InvalidPredictions(self.reason, argument=argument, row=row, value=value, hint=self.hint)
 
-    def count_error(self, column: str, count: int, facts: dict[str, Any]) -> InvalidPredictions:
+    def count_error(self, argument: str, column: str, count: int, facts: dict[str, Any]) -> InvalidPredictions:
         """The error for so many rows of a lazy frame."""
         hint = f"{self.hint}. To find them: {self.filter.format(column)}"
-        return InvalidPredictions(self.reasons, column=column, count=count, hint=hint, **facts)
+        return InvalidPredictions(self.reasons, argument=argument, column=column, count=count, hint=hint, **facts)
 
 
 FRACTION = Check(
@@ -56,8 +56,8 @@ WEIGHT_IN_RANGE = Check(
 )
 OUTCOME = Check(
     lambda x: (x != 0) & (x != 1),
-    "neither true nor false",
-    "are neither true nor false",
+    "",
+    "are neither true nor false, 1 nor 0",
     "it should be true or false, 1 or 0",
     "{0} not in (0, 1)",
 )
@@ -66,7 +66,7 @@ WHOLE = Check(
     lambda x: ((x % 1) != 0) | (x > LARGEST_WHOLE_FLOAT) | (x < -LARGEST_WHOLE_FLOAT),
     "which is no label",
     "are no labels",
-    "labels are booleans, integers or strings. If these are probabilities, use Predictions.from_probabilities",
+    "labels are booleans, integers or strings",
     "{0} is not whole",
 )
 

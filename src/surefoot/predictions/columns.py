@@ -71,14 +71,14 @@ def as_numbers(name: str, given: Any, dimensions: int = 1, *, fractions: bool = 
         array = array.astype(np.float64)
     if array.dtype.kind in "iu":
         raise InvalidPredictions(
-            f"holds integers ({name}[{_first_index(array)}] is {_first(array)!r}), but should hold numbers from 0 to 1",
+            f"holds integers ({{name}}[{_first_index(array)}] is {_first(array)!r}), not numbers from 0 to 1",
             argument=name,
             hint="if these are percentages divide by 100, if labels they go elsewhere, if 0 and 1 are meant convert to "
             "float",
         )
     if array.dtype.kind != "f":
         raise InvalidPredictions(
-            f"must hold numbers; {name}[{_first_index(array)}] is {_first(array)!r} (type {array.dtype})",
+            f"must hold numbers; {{name}}[{_first_index(array)}] is {_first(array)!r} (type {array.dtype})",
             argument=name,
             hint="Convert it to float",
         )
@@ -222,7 +222,7 @@ def _from_lists(name: str, given: Any) -> Array | None:
         if len(uneven):
             row = int(uneven[0])
             raise InvalidPredictions(
-                f"has {lengths[row]} values, but {name}[0] has {lengths[0]}", argument=name, row=row
+                f"has {lengths[row]} values, but {{name}}[0] has {lengths[0]}", argument=name, row=row
             )
     if inner.null_count:
         row = next(i for i in range(len(inner)) if not inner[i].is_valid) * len(given) // len(inner)
@@ -262,7 +262,7 @@ def rectangle(name: str, rows: list[Any]) -> Array:
             )
         if len(values) != len(rows[0]):
             raise InvalidPredictions(
-                f"has {len(values)} values, but {name}[0] has {len(rows[0])}", argument=name, row=row
+                f"has {len(values)} values, but {{name}}[0] has {len(rows[0])}", argument=name, row=row
             )
     return as_array(name, rows)
 

@@ -105,6 +105,10 @@ class FrameColumns:
         values = as_array("probabilities", self._column(names[0]))
         return (rectangle("probabilities", list(values)) if values.dtype == object else values), labels
 
+    def role_of(self, column: str) -> str:
+        """The argument that names a column; empty if none does."""
+        return next((role for role, name in self._named.items() if column == name), "")
+
     def column_of(self, argument: str) -> str | None:
         """The column that an argument of another constructor was read from, if it is one."""
         roles = {"y_true": "truth", "y_pred": "predicted", "sample_weight": "weight"}

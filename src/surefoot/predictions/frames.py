@@ -245,7 +245,8 @@ class _Description:
 
     def type_of_column(self, column: str) -> str:
         dtype = self.schema[column]
-        return "float32" if self.nw.Float32 in (dtype, getattr(dtype, "inner", None)) else "float64"
+        kind = str(getattr(dtype, "inner", dtype)).lower()
+        return kind if kind in NARROW_TYPES else "float64"
 
     def raised(self, doubt: Any) -> Any:
         """No doubt above 0 is below the smallest normal number, so that 1/doubt is finite."""
@@ -389,7 +390,10 @@ class _Description:
             sums |= self.signs_of_types(nw.col(self.alone))
         row = self.verify_now(frame, **sums)
         if not row["sf_w"]:
-            raise InvalidPredictions("all weights are 0", column=self.columns.name("weight"), hint="no row would count")
+            why = "holds weights that are all 0"
+            raise InvalidPredictions(
+                why, argument="weight", column=self.columns.name("weight"), hint="no row would count"
+            )
         rows, ones = int(row["sf_n"]), int(row["sf_ones"])
         if self.alone is None:
             narrow = self.float_type != "float64" and self.columns.has("probabilities") and self.floor is None
@@ -449,7 +453,7 @@ class _Description:
         for i, one in enumerate(self.checks):
             if row[f"sf_bad{i}"]:
                 value = row.get(f"sf_value{i}")
-                raise one.check.count_error(
-                    one.column, int(row[f"sf_bad{i}"]), {} if value is None else {"value": value}
-                )
+                argument = self.columns.role_of(one.column) or "probabilities"
+                facts = {} if value is None else {"value": value}
+                raise one.check.count_error(argument, one.column, int(row[f"sf_bad{i}"]), facts)
         return row

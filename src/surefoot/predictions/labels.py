@@ -43,7 +43,7 @@ def as_labels(name: str, given: Any) -> Array:
         return _as_signed(name, values)
     if values.dtype.kind == "f":
         return _whole(name, values)
-    first = f"{name}[0] is {values[:1].tolist()[0]!r}, of" if values.size else "it is of"
+    first = f"{{name}}[0] is {values[:1].tolist()[0]!r}, of" if values.size else "it is of"
     way_out = "decode bytes to text" if values.dtype.kind == "S" else "convert it"
     raise InvalidPredictions(
         f"must hold booleans, integers or strings; {first} type {values.dtype}: {way_out}", argument=name
@@ -53,8 +53,9 @@ def as_labels(name: str, given: Any) -> Array:
 def refuse_mixture(*columns: tuple[str, Kind, Label]) -> NoReturn:
     (name, kind, first), (other_name, other_kind, other) = columns
     raise InvalidPredictions(
-        f"holds {kind} ({name}[0] is {first!r}), but {other_name} holds {other_kind} ({other_name}[0] is {other!r})",
+        f"holds {kind} ({{name}}[0] is {first!r}), but {{other}} holds {other_kind} ({{other}}[0] is {other!r})",
         argument=name,
+        other=other_name,
         hint="convert one of them",
     )
 
@@ -192,7 +193,7 @@ def _read_names(names: list[str], kind: str) -> tuple[Label, ...] | None:
 
 def check_labels(labels: Any, kind: str, count: int | None) -> tuple[Label, ...]:
     """The caller's ``labels``: one for each column, no two alike, of the kind of the truth."""
-    if hasattr(labels, "tolist"):
+    if type(labels).__module__.partition(".")[0] == "torch":
         labels = labels.tolist()
     values = as_labels("labels", list(labels) if isinstance(labels, range) else labels)
     named = tuple(values.tolist())
@@ -227,7 +228,7 @@ def _from_objects(name: str, values: Array) -> Array:
     if len(kinds) > 1:
         (one, at), (other, then) = list(kinds.items())[:2]
         raise InvalidPredictions(
-            f"mixes {one} and {other}: {name}[{at}] is {values[at]!r}, {name}[{then}] is {values[then]!r}",
+            f"mixes {one} and {other}: {{name}}[{at}] is {values[at]!r}, {{name}}[{then}] is {values[then]!r}",
             argument=name,
             hint="convert them to one kind",
         )
@@ -250,8 +251,16 @@ def _whole_number(argument: str, row: int, value: Any) -> int:
     if isinstance(value, int | np.integer):
         return int(value)
     if WHOLE.fails(float(value)):
-        raise WHOLE.error(argument, row, float(value))
+        raise refuse_fraction(argument, row, float(value))
     return int(value)
+
+
+def refuse_fraction(argument: str, row: int, value: float) -> InvalidPredictions:
+    """The error for a number that is no label."""
+    error = WHOLE.error(argument, row, value)
+    if argument not in ("y_true", "y_pred"):
+        return error
+    return error.at(hint=f"{error.hint}. If these are probabilities, use Predictions.from_probabilities")
 
 
 def _object_kind(name: str, row: int, value: Any) -> Kind:
@@ -282,7 +291,7 @@ def _whole(argument: str, values: Array) -> Array:
     fails = WHOLE.fails(wide)
     if fails.any():
         row = first_row(fails)[0]
-        raise WHOLE.error(argument, row, float(values[row]))
+        raise refuse_fraction(argument, row, float(values[row]))
     return wide.astype(np.int64)
 
 

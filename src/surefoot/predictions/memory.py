@@ -167,7 +167,7 @@ class InMemory(Predictions):
         check_lengths(rows=len(self), by=values)
         return values
 
-    def slices(self, values: Any) -> Iterator[tuple[Label, Self, Any]]:
+    def split(self, values: Any) -> Iterator[tuple[Label, Self, Any]]:
         """The rows of each value that has any that count, and which they are; values rising.
 
         Rows are put in order once, not once a slice.

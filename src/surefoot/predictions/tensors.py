@@ -21,7 +21,7 @@ from surefoot.predictions.arrays import ArrayPredictions
 from surefoot.predictions.border import Border
 from surefoot.predictions.checks import FRACTION, OUTCOME, WHOLE, refuse_infinite
 from surefoot.predictions.doubt import Claim, Numbers, narrow, split_second, warn_of_rounding
-from surefoot.predictions.labels import Kind
+from surefoot.predictions.labels import Kind, refuse_fraction
 from surefoot.predictions.memory import InMemory
 
 Tensor = Any
@@ -177,7 +177,10 @@ class TensorBorder(Border):
             wide = values.double()
             if bool(wide.isnan().any()):
                 raise refuse_infinite(argument, self.first(wide.isnan()), math.nan)
-            self.verify(WHOLE, argument, wide)
+            fails = WHOLE.fails(wide)
+            if bool(fails.any()):
+                (row,) = self.first(fails)
+                raise refuse_fraction(argument, row, float(wide[row]))
             return wide.long()
         if self.kind(values) == "booleans":
             return values
