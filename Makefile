@@ -1,8 +1,9 @@
 # make demo   set up .venv and assess a real model
 # make test   set up .venv and run the whole suite
 # make check  format, lint, strict types, import layers
+# make stub   write the stub of public names, for type checkers
 # make bench  speed, as ratios measured side by side
-.PHONY: demo test test-heavy check format bench clean
+.PHONY: demo test test-heavy check format stub bench clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -40,6 +41,9 @@ check: .venv/.ready
 format: .venv/.ready
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+stub: .venv/.base
+	$(BIN)/python -c 'import pathlib, surefoot; pathlib.Path("src/surefoot/__init__.pyi").write_text(surefoot._stub())'
 
 # compared with torchmetrics and netcal where they are installed
 bench: .venv/.ready

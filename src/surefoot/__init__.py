@@ -19,7 +19,7 @@ _OFFERED = {
     ),
     "files.reading": "load",
     "metrics.adaptive": "EciParts adaptive_ece eci eci_parts",
-    "metrics.binned": "ece equal_mass_ece mce",
+    "metrics.binned": "ece equal_mass_ece mce top_label_ece",
     "metrics.classwise": (
         "cw_balanced_accuracy cw_f1 cw_fbeta cw_jaccard cw_kappa cw_mcc cw_metric cw_npv cw_precision "
         "cw_recall cw_specificity"

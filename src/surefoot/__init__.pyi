@@ -33,6 +33,7 @@ from surefoot.metrics.adaptive import eci_parts as eci_parts
 from surefoot.metrics.binned import ece as ece
 from surefoot.metrics.binned import equal_mass_ece as equal_mass_ece
 from surefoot.metrics.binned import mce as mce
+from surefoot.metrics.binned import top_label_ece as top_label_ece
 from surefoot.metrics.classwise import cw_balanced_accuracy as cw_balanced_accuracy
 from surefoot.metrics.classwise import cw_f1 as cw_f1
 from surefoot.metrics.classwise import cw_fbeta as cw_fbeta

@@ -24,37 +24,44 @@ def logistic_fit(
     ``ridge`` is a penalty on squares of all but the last, the intercept; coefficients that are ``fixed`` stay.
     """
     free = [i for i in range(features.shape[1]) if i not in fixed]
-    x, coefficients = features[:, free], start.copy()
+    rows = np.ascontiguousarray(features.T)
+    x, coefficients = rows[free], start.copy()
     penalty = np.full(len(free), ridge)
     if features.shape[1] - 1 in free:
         penalty[-1] = 0.0
 
-    def loss(values: Floats) -> float:
-        z = features @ values
-        return float(weight @ (np.logaddexp(0, z) - target * z) + (penalty * values[free] ** 2).sum() / 2)
+    def look(values: Floats) -> tuple[float, Floats]:
+        """The loss, and the probabilities, which share their exponentials."""
+        z = np.einsum("i,in->n", values, rows)
+        small = np.exp(-np.abs(z))
+        loss = (weight * (np.maximum(z, 0) + np.log1p(small) - target * z)).sum()
+        loss += (penalty * values[free] ** 2).sum() / 2
+        return float(loss), np.where(z >= 0, 1.0, small) / (1 + small)
 
-    def newton_step(values: Floats) -> Floats:
-        p = expit(features @ values)
-        slope = x.T @ (weight * (p - target)) + penalty * values[free]
-        curve = (x * (weight * p * (1 - p))[:, None]).T @ x + np.diag(penalty)
+    def newton_step(values: Floats, p: Floats) -> Floats:
+        # threads of a matrix product cost more than they save on so few rows
+        slope = np.einsum("in,n->i", x, weight * (p - target)) + penalty * values[free]
+        curve = np.einsum("in,jn,n->ij", x, x, weight * p * (1 - p)) + np.diag(penalty)
         step = np.zeros(len(values))
         step[free] = -np.linalg.lstsq(curve, slope, rcond=None)[0]
         return step
 
-    here = loss(coefficients)
+    here, p = look(coefficients)
     for _ in range(100):
-        step = newton_step(coefficients)
+        step = newton_step(coefficients, p)
         # halved until it does not lead up
-        while (value := loss(coefficients + step)) > here and np.abs(step).max() >= 1e-14:
+        while (there := look(coefficients + step))[0] > here and np.abs(step).max() >= 1e-14:
             step /= 2
-        if value > here:
+        if there[0] > here:
             break
-        gained, here, coefficients = here - value, value, coefficients + step
+        gained, here, p, coefficients = here - there[0], *there, coefficients + step
         if gained <= 1e-15 * max(1.0, abs(here)):
             break
     # the loss is flat to its last digit where coefficients are not: steps are taken while they shrink, as they do
     # unless the classes can be told apart and the best coefficients are infinite
-    step = newton_step(coefficients)
-    while 2 * np.abs(following := newton_step(coefficients + step)).max() < np.abs(step).max():
+    step = newton_step(coefficients, p)
+    while True:
+        following = newton_step(coefficients + step, look(coefficients + step)[1])
+        if 2 * np.abs(following).max() >= np.abs(step).max():
+            return coefficients
         coefficients, step = coefficients + step, following
-    return coefficients

@@ -176,7 +176,7 @@ def calibrate(
         fit, test = (truth[kept], table[kept]), (truth[held], table[held])
     else:
         fit, test = (truth, table), (y_test, probabilities_test)
-    raw = constructor(test[0], test[1], labels=names)
+    raw = constructor(test[0], test[1], labels=names).rows()
     trials = {_RAW: _try(None, raw, raw)}
     for name, model in chosen.items():
         with warnings.catch_warnings(record=True) as caught:

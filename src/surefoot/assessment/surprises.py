@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from surefoot.core.tally import Label
+from surefoot.metrics.size_ratio import SURPRISE
 from surefoot.predictions import ArrayPredictions
+from surefoot.risk.estimates import row_values
 
 
 @dataclass(frozen=True)
@@ -28,11 +30,10 @@ class Surprise:
 def surprises_of(rows: ArrayPredictions, slicing: Any, most: int = 12) -> tuple[Surprise, ...]:
     """The wrong rows of most surprise; those that claimed certainty come first, and share it all."""
     wrong = np.flatnonzero(~rows.correct & (rows.weight > 0))
-    doubt, weight = rows.doubt_of(slice(None))[wrong], rows.weight[wrong]
-    with np.errstate(divide="ignore"):
-        surprise = weight / doubt
+    doubt = rows.doubt_of(slice(None))[wrong]
+    certain = doubt == 0
+    surprise = np.where(certain, np.inf, row_values(rows, SURPRISE)[0][wrong])
     order = np.argsort(-surprise, kind="stable")[:most]
-    certain = np.isinf(surprise)
     if certain.any():
         surprise = certain.astype(np.float64)
     shares = surprise / surprise.sum() if len(surprise) else surprise

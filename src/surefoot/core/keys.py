@@ -127,6 +127,22 @@ class ClassPair(Key):
     digits = (Digit(ROW.truth, None), Digit(ROW.predicted, None))
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class PredictedBins(Key):
+    """Bins of a column, within each predicted class."""
+
+    bins: Bins
+    classes: ClassVar[int] = 1
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return f"predicted class and {self.bins.name}"
+
+    @cached_property
+    def digits(self) -> Sequence[Digit]:  # type: ignore[override]
+        return (Digit(ROW.predicted, None), *self.bins.digits)
+
+
 class ClassScore(Key):
     """For each class, the score a row gives it: exact when a formula reads it, in cells when it is kept."""
 
@@ -136,12 +152,10 @@ class ClassScore(Key):
 
     @staticmethod
     def cell(classes: int) -> Expression:
-        """The cell of the log-odds that a row gives to a class, of so many classes."""
-        return clip(
-            floor(ROW.log_odds * float(score_steps(classes)) + score_cells(classes) / 2),
-            0.0,
-            score_cells(classes) - 1.0,
-        )
+        """A number whose whole part is the cell of the log-odds that a row gives to a class, of so many classes."""
+        # shifted to be positive before it is cut, so that cutting is rounding down
+        cells = score_cells(classes)
+        return clip(ROW.log_odds * float(score_steps(classes)) + cells / 2, 0.0, cells - 1.0)
 
 
 class DoubtCell(Key):

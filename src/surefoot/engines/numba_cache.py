@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from surefoot._io.writing import write_whole
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -142,8 +144,6 @@ def _name(source: str) -> str:
 
 def _load(source: str, folder: Path) -> Kernel:
     from importlib.util import module_from_spec, spec_from_file_location
-
-    from surefoot._io.writing import write_whole
 
     numba: Any = import_module("numba")
     name = _name(source)

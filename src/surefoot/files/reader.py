@@ -16,6 +16,7 @@ from surefoot.assessment.inputs import repeated_identifier
 from surefoot.core.tally import Tally
 from surefoot.errors import AmbiguousLabels, InvalidPredictions, InvalidTally
 from surefoot.files.finding import Ambiguous, Columns, find_columns
+from surefoot.files.harness import COLUMNS, SampleLog
 from surefoot.files.rounding import decimals_of
 from surefoot.files.source import BadFile, Batch, Source
 from surefoot.files.streams import ahead
@@ -87,8 +88,6 @@ class Reader:
         float32: bool = True,
         group: str | None = None,
     ) -> None:
-        from surefoot.files.harness import COLUMNS, SampleLog
-
         self.name, self.sources, self.labels, self.floor = name, sources, labels, floor
         self.positive, self.float32 = positive, float32
         if name == "-":

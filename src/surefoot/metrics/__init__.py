@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from surefoot.core.metric import Metric
 from surefoot.metrics.adaptive import adaptive_ece_metric, eci_metric
-from surefoot.metrics.binned import ece_metric, equal_mass_ece_metric, mce_metric
+from surefoot.metrics.binned import ece_metric, equal_mass_ece_metric, mce_metric, top_label_ece_metric
 from surefoot.metrics.classwise import (
     CW_BALANCED_ACCURACY,
     CW_F1,
@@ -44,6 +44,7 @@ ALL: dict[str, Metric] = {
         ece_metric(),
         mce_metric(),
         equal_mass_ece_metric(),
+        top_label_ece_metric(),
         adaptive_ece_metric(),
         BRIER,
         LOG_LOSS,

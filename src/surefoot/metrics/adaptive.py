@@ -15,6 +15,7 @@ from surefoot.core.table import Floats
 from surefoot.core.tally import Tally
 from surefoot.metrics.binned import check_bins
 from surefoot.metrics.by_confidence import NOTHING, TERMS, Levels, levels
+from surefoot.metrics.function import measure
 from surefoot.predictions import as_predictions
 
 
@@ -146,8 +147,7 @@ def adaptive_ece(
     0.25
     """
     check_whole("min_size", min_size)
-    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
-    return float(adaptive_ece_metric(min_size)(p))
+    return measure(adaptive_ece_metric(min_size), y_true, y_pred, confidence, sample_weight, floor, doubt)
 
 
 def eci(
@@ -175,8 +175,7 @@ def eci(
     0.6666666666666667
     """
     check_bins(n_bins)
-    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
-    return float(eci_metric(int(n_bins))(p))
+    return measure(eci_metric(int(n_bins)), y_true, y_pred, confidence, sample_weight, floor, doubt)
 
 
 def eci_parts(

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from surefoot._io.arguments import check_whole
-from surefoot.core.keys import EXACT_CONFIDENCE, Bins, Closed, Codes, Key
+from surefoot.core.expression import evaluate, program
+from surefoot.core.keys import EXACT_CONFIDENCE, HALF, Bins, Closed, Codes, Key, PredictedBins
 from surefoot.core.metric import Metric
 from surefoot.core.table import Floats
 from surefoot.core.tally import Tally
 from surefoot.core.term import Term
+from surefoot.engines.rows import OPERATIONS
+from surefoot.metrics.function import measure
 from surefoot.metrics.terms import WEIGHT
-from surefoot.predictions import as_predictions
 
 
 def check_bins(n_bins: Any, closed: Any = "right") -> None:
@@ -31,8 +33,9 @@ def equal_width(n_bins: int, closed: Closed) -> Bins:
 
 def bin_codes(bins: Bins, values: Floats) -> Codes:
     """The bin of each value, by the bins' own rule."""
-    # an inner edge belongs to the bin below it when bins are closed on the right
-    return np.searchsorted(bins.edges, values, side="left" if bins.closed == "right" else "right")
+    (place,) = evaluate(program([bins.digits[0].place]), lambda _: values, OPERATIONS)
+    codes: Codes = place.astype(np.int64)
+    return codes
 
 
 def gap_terms(key: Key) -> tuple[Term, Term]:
@@ -68,6 +71,35 @@ def ece_metric(n_bins: int = 15, closed: Closed = "right") -> Metric:
         direction="lower",
         range=(0.0, 1.0),
         reference="Guo, Pleiss, Sun and Weinberger, ICML (2017)",
+    )
+
+
+@cache
+def top_label_ece_metric(
+    n_bins: int = 15, closed: Closed = "right", average: Literal["weighted", "macro"] = "weighted"
+) -> Metric:
+    """Expected calibration error within each predicted class."""
+    terms = gap_terms(PredictedBins(equal_width(n_bins, closed)))
+
+    def formula(t: Tally) -> float:
+        weight, gap = _read(t, terms)
+        if average == "weighted":
+            return float(np.abs(gap).sum() / weight.sum())
+        _, predicted = np.unique(t.table(terms[0].key).codes >> HALF, return_inverse=True)
+        weights, gaps = (np.bincount(predicted, values) for values in (weight, np.abs(gap)))
+        return float((gaps[weights > 0] / weights[weights > 0]).mean())
+
+    return Metric(
+        "top_label_ece",
+        terms,
+        formula,
+        title=f"Top-label calibration error, {n_bins} bins",
+        reading="As ECE within each predicted class: gaps of classes that are over- and underconfident do not cancel.",
+        notation=r"\sum_k \sum_m \frac{|B_{km}|}{N} \bigl|\mathrm{acc}(B_{km}) - \mathrm{conf}(B_{km})\bigr|",
+        ideal=0.0,
+        direction="lower",
+        range=(0.0, 1.0),
+        reference="Gupta and Ramdas, ICLR (2022)",
     )
 
 
@@ -150,9 +182,42 @@ def ece(
     """
     check_bins(n_bins, closed)
     metric = ece_metric(int(n_bins), closed)
-    return float(
-        metric(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt))
-    )
+    return measure(metric, y_true, y_pred, confidence, sample_weight, floor, doubt)
+
+
+def top_label_ece(
+    y_true: Any,
+    y_pred: Any = None,
+    confidence: Any = None,
+    *,
+    n_bins: int = 15,
+    closed: Closed = "right",
+    average: Literal["weighted", "macro"] = "weighted",
+    sample_weight: Any = None,
+    floor: float | None = None,
+    doubt: Any = None,
+) -> float:
+    r"""Top-label calibration error: the mean gap between confidence and accuracy within each predicted class.
+
+    .. math:: \sum_k \sum_m \frac{|B_{km}|}{N} \bigl|\mathrm{acc}(B_{km}) - \mathrm{conf}(B_{km})\bigr|
+
+    :math:`B_{km}` are the rows of bin m for which class k was predicted. Never below :func:`ece` of the same bins,
+    where the gaps of one class may hide those of another. Classes count by how often they are predicted (Gupta and
+    Ramdas); ``average="macro"`` is the plain mean over the classes that are predicted, as MAPIE has it. Bins and other
+    arguments as in :func:`ece`.
+
+    Examples
+    --------
+    >>> y_true, y_pred = ["a", "a", "b", "a"], ["a", "a", "b", "b"]
+    >>> confidence = [0.75, 0.75, 0.75, 0.75]
+    >>> ece(y_true, y_pred, confidence), top_label_ece(y_true, y_pred, confidence)
+    (0.0, 0.25)
+    """
+    check_bins(n_bins, closed)
+    if average not in ("weighted", "macro"):
+        raise ValueError(f"average is {average!r}; it should be 'weighted' or 'macro'.")
+    metric = top_label_ece_metric(int(n_bins), closed, average)
+    return measure(metric, y_true, y_pred, confidence, sample_weight, floor, doubt)
 
 
 def mce(
@@ -179,9 +244,7 @@ def mce(
     """
     check_bins(n_bins, closed)
     metric = mce_metric(int(n_bins), closed)
-    return float(
-        metric(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt))
-    )
+    return measure(metric, y_true, y_pred, confidence, sample_weight, floor, doubt)
 
 
 def equal_mass_ece(
@@ -209,6 +272,4 @@ def equal_mass_ece(
     """
     check_bins(n_bins)
     metric = equal_mass_ece_metric(int(n_bins))
-    return float(
-        metric(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt))
-    )
+    return measure(metric, y_true, y_pred, confidence, sample_weight, floor, doubt)

@@ -15,7 +15,7 @@ from surefoot.core.metric import Metric, Outcome, undefined
 from surefoot.core.tally import Tally
 from surefoot.core.term import Term
 from surefoot.metrics.by_confidence import NOTHING, TERMS, levels
-from surefoot.predictions import as_predictions
+from surefoot.metrics.function import function_of, measure
 
 LEAN = Term("lean of mistakes", lambda row: row.weight * (row.correct - row.confidence) * (row.doubt - row.confidence))
 LEAN_VARIANCE = Term(
@@ -134,15 +134,8 @@ COX_INTERCEPT = Metric(
 )
 
 
-def spiegelhalter_z(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
-    *,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
-) -> float:
+@function_of(SPIEGELHALTER_Z)
+def spiegelhalter_z() -> None:
     r"""How far Brier's score lies from what calibration would make it, in standard deviations.
 
     .. math:: z = \frac{\sum_i (y_i - c_i)(1 - 2 c_i)}{\sqrt{\sum_i (1 - 2 c_i)^2 c_i (1 - c_i)}}
@@ -156,8 +149,6 @@ def spiegelhalter_z(
     >>> round(spiegelhalter_z([1, 1, 1], [1, 1, 0], [0.9, 0.9, 0.9]), 4)
     1.3472
     """
-    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
-    return float(SPIEGELHALTER_Z(p))
 
 
 def hosmer_lemeshow(
@@ -184,19 +175,11 @@ def hosmer_lemeshow(
     2.6666666666666665
     """
     check_whole("n_groups", n_groups)
-    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
-    return float(hosmer_lemeshow_metric(int(n_groups))(p))
+    return measure(hosmer_lemeshow_metric(int(n_groups)), y_true, y_pred, confidence, sample_weight, floor, doubt)
 
 
-def cox_slope(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
-    *,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
-) -> float:
+@function_of(COX_SLOPE)
+def cox_slope() -> None:
     r"""The slope of correctness on the log-odds of confidence.
 
     .. math:: \mathrm{logit}\, P(y = 1) = a + b\, \mathrm{logit}\, c
@@ -210,19 +193,10 @@ def cox_slope(
     >>> round(cox_slope([1] * 8, [1, 1, 1, 0, 1, 0, 0, 0], [0.9, 0.9, 0.9, 0.9, 0.1, 0.1, 0.1, 0.1]), 3)
     0.5
     """
-    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
-    return float(COX_SLOPE(p))
 
 
-def cox_intercept(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
-    *,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
-) -> float:
+@function_of(COX_INTERCEPT)
+def cox_intercept() -> None:
     r"""The intercept of correctness on the log-odds of confidence, as :func:`cox_slope`.
 
     .. math:: \mathrm{logit}\, P(y = 1) = a + b\, \mathrm{logit}\, c
@@ -234,5 +208,3 @@ def cox_intercept(
     >>> abs(round(cox_intercept([1] * 8, [1, 1, 1, 0, 1, 0, 0, 0], [0.9] * 4 + [0.1] * 4), 3))
     0.0
     """
-    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
-    return float(COX_INTERCEPT(p))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from surefoot.core.metric import Metric, Outcome
 from surefoot.core.table import Floats
 from surefoot.core.tally import Tally
 from surefoot.metrics.by_confidence import NOTHING, TERMS, levels
-from surefoot.predictions import as_predictions
+from surefoot.metrics.function import function_of
 
 _REFERENCE = "Arrieta-Ibarra, Gujral, Tannen, Tygert and Xu, JMLR (2022)"
 
@@ -56,15 +54,8 @@ ECCE_R = Metric(
 )
 
 
-def ecce_mad(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
-    *,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
-) -> float:
+@function_of(ECCE_MAD)
+def ecce_mad() -> None:
     r"""The largest cumulative difference between correctness and confidence, in order of confidence.
 
     .. math:: \max_k |C_k|, \quad C_k = \frac1N \sum_{j \le k} (y_{(j)} - c_{(j)})
@@ -78,19 +69,10 @@ def ecce_mad(
     >>> ecce_mad([1, 1, 1, 1], [1, 0, 1, 1], [0.5, 0.75, 1.0, 1.0])
     0.125
     """
-    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
-    return float(ECCE_MAD(p))
 
 
-def ecce_r(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
-    *,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
-) -> float:
+@function_of(ECCE_R)
+def ecce_r() -> None:
     r"""The range of the cumulative differences between correctness and confidence, in order of confidence.
 
     .. math:: \max_{k \ge 0} C_k - \min_{k \ge 0} C_k, \quad C_k = \frac1N \sum_{j \le k} (y_{(j)} - c_{(j)})
@@ -102,5 +84,3 @@ def ecce_r(
     >>> ecce_r([1, 1, 1], [1, 0, 1], [0.5, 0.75, 1.0])
     0.25
     """
-    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
-    return float(ECCE_R(p))

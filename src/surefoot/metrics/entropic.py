@@ -8,8 +8,8 @@ from typing import Any
 from surefoot.core.expression import log
 from surefoot.core.metric import Metric
 from surefoot.core.term import Term
+from surefoot.metrics.function import function_of
 from surefoot.metrics.terms import WEIGHT
-from surefoot.predictions import as_predictions
 
 
 def _difference(row: Any) -> Any:
@@ -36,15 +36,8 @@ ECD = Metric(
 )
 
 
-def ecd(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
-    *,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
-) -> float:
+@function_of(ECD)
+def ecd() -> None:
     r"""Mean difference between the certainty the model states and the log-probability of what happened.
 
     .. math:: \mathrm{ECD} = \frac1N \sum_i \bigl(c_i - [\hat y_i = y_i]\bigr) \log\frac{c_i}{1 - c_i}
@@ -58,4 +51,3 @@ def ecd(
     >>> round(ecd([1, 0], [1, 1], [0.75, 0.75]), 6)  # (-0.25 + 0.75) log(3) / 2
     0.274653
     """
-    return float(ECD(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from surefoot.core.metric import Metric, Outcome
 from surefoot.core.tally import Tally
 from surefoot.metrics.by_confidence import NOTHING, TERMS, levels
-from surefoot.predictions import as_predictions
+from surefoot.metrics.function import function_of
 
 
 def _mcaldist(t: Tally) -> float | Outcome:
@@ -36,15 +34,8 @@ MCALDIST = Metric(
 )
 
 
-def mcaldist(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
-    *,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
-) -> float:
+@function_of(MCALDIST)
+def mcaldist() -> None:
     r"""The mean distance from confidence to its isotonic fit, a calibrated prediction made of the same rows.
 
     .. math:: \frac1N \sum_i |c_i - g(c_i)|, \quad g \text{ the least-squares rising fit of correctness}
@@ -57,5 +48,3 @@ def mcaldist(
     >>> mcaldist([1, 1], [1, 0], [0.75, 0.25])
     0.25
     """
-    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
-    return float(MCALDIST(p))

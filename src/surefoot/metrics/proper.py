@@ -8,8 +8,8 @@ from typing import Any
 from surefoot.core.expression import log
 from surefoot.core.metric import Metric
 from surefoot.core.term import Term
+from surefoot.metrics.function import function_of
 from surefoot.metrics.terms import WEIGHT
-from surefoot.predictions import as_predictions
 
 SQUARED_GAP = Term("squared gap", lambda row: row.weight * (row.confidence - row.correct) ** 2)
 
@@ -50,15 +50,8 @@ LOG_LOSS = Metric(
 )
 
 
-def brier(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
-    *,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
-) -> float:
+@function_of(BRIER)
+def brier() -> None:
     r"""Mean squared distance between confidence and whether the prediction was correct.
 
     .. math:: \frac1N \sum_i \bigl(c_i - [\hat y_i = y_i]\bigr)^2
@@ -71,20 +64,10 @@ def brier(
     >>> brier([1, 0], [1, 1], [0.5, 0.5])
     0.25
     """
-    return float(
-        BRIER(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt))
-    )
 
 
-def log_loss(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
-    *,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
-) -> float:
+@function_of(LOG_LOSS)
+def log_loss() -> None:
     r"""Mean negative logarithm of the probability given to what happened, correct or not.
 
     .. math:: -\frac1N \sum_i \log\bigl(c_i\ \text{if correct, else}\ 1 - c_i\bigr)
@@ -98,6 +81,3 @@ def log_loss(
     >>> round(log_loss([1, 0], [1, 1], [0.5, 0.5]), 6)
     0.693147
     """
-    return float(
-        LOG_LOSS(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt))
-    )

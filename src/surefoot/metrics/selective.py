@@ -8,7 +8,7 @@ from typing import Any
 from surefoot.core.metric import Metric, Outcome, undefined
 from surefoot.core.tally import Tally
 from surefoot.core.term import Term
-from surefoot.predictions import as_predictions
+from surefoot.metrics.function import measure
 
 _REFERENCE = "Shahnazari et al., arXiv 2505.18622 (2025)"
 
@@ -97,8 +97,7 @@ def cwsa(
     >>> cwsa([1, 1], [1, 0], [1.0, 0.75])
     0.25
     """
-    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
-    return float(cwsa_metric(check_threshold(threshold))(p))
+    return measure(cwsa_metric(check_threshold(threshold)), y_true, y_pred, confidence, sample_weight, floor, doubt)
 
 
 def cwsa_plus(
@@ -122,5 +121,6 @@ def cwsa_plus(
     >>> cwsa_plus([1, 1], [1, 0], [1.0, 0.75])
     0.5
     """
-    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
-    return float(cwsa_plus_metric(check_threshold(threshold))(p))
+    return measure(
+        cwsa_plus_metric(check_threshold(threshold)), y_true, y_pred, confidence, sample_weight, floor, doubt
+    )

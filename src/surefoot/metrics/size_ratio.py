@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from surefoot.core.expression import reciprocal
 from surefoot.core.metric import Metric, Outcome, undefined
 from surefoot.core.tally import Tally
 from surefoot.core.term import Term
+from surefoot.metrics.function import function_of
 from surefoot.metrics.terms import CERTAIN_WRONG, DOUBTFUL
-from surefoot.predictions import as_predictions
 
 # rows that claim certainty have no finite surprise: they add 0 here and are counted apart
 SURPRISE = Term("surprise", lambda row: row.weight * row.wrong * reciprocal(row.doubt))
@@ -113,15 +112,8 @@ P_RISK = Metric(
 )
 
 
-def csr(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
-    *,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
-) -> float:
+@function_of(CSR)
+def csr() -> None:
     r"""How many times larger calibrated data would have to be to show these mistakes.
 
     .. math:: \mathrm{CSR} = \frac1N \sum_{i:\,\hat y_i \ne y_i} \frac{1}{1 - c_i}
@@ -135,18 +127,10 @@ def csr(
     >>> csr([1, 0, 1, 1], [1, 0, 1, 0], [0.9, 0.8, 0.7, 0.75])
     1.0
     """
-    return float(CSR(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)))
 
 
-def csr_sigma(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
-    *,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
-) -> float:
+@function_of(CSR_SIGMA)
+def csr_sigma() -> None:
     r"""The standard deviation CSR would have on these confidences if they were calibrated.
 
     .. math:: \sigma = \frac{1}{\sum_i w_i} \sqrt{\sum_i w_i^2 \frac{c_i}{1 - c_i}}
@@ -159,20 +143,10 @@ def csr_sigma(
     >>> csr_sigma([1, 0, 1, 1], [1, 0, 1, 0], [0.5, 0.5, 0.5, 0.5])
     0.5
     """
-    return float(
-        CSR_SIGMA(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt))
-    )
 
 
-def csr_z(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
-    *,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
-) -> float:
+@function_of(CSR_Z)
+def csr_z() -> None:
     r"""How many standard deviations CSR lies above 1.
 
     .. math:: z = \frac{\mathrm{CSR} - 1}{\sigma}
@@ -185,20 +159,10 @@ def csr_z(
     >>> csr_z([1, 0, 1, 1], [1, 1, 0, 0], [0.5, 0.5, 0.5, 0.5])
     1.0
     """
-    return float(
-        CSR_Z(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt))
-    )
 
 
-def p_risk(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
-    *,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
-) -> float:
+@function_of(P_RISK)
+def p_risk() -> None:
     r"""The paper's probability that the confidences are risky.
 
     .. math:: P_\mathrm{risk} = \Phi(z) \text{ if } \mathrm{CSR} > 1, \text{ else } 0
@@ -211,6 +175,3 @@ def p_risk(
     >>> round(p_risk([1, 0, 1, 1], [1, 1, 0, 0], [0.5, 0.5, 0.5, 0.5]), 4)
     0.8413
     """
-    return float(
-        P_RISK(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt))
-    )

@@ -14,6 +14,7 @@ from surefoot.core.metric import Metric, Outcome
 from surefoot.core.table import Floats
 from surefoot.core.tally import Tally
 from surefoot.metrics.by_confidence import NOTHING, TERMS, Levels, levels
+from surefoot.metrics.function import function_of
 from surefoot.predictions import as_predictions
 
 #: The paper's clip: log-odds beyond are not told apart.
@@ -166,15 +167,8 @@ def ls_ece(
     return float(np.abs(fit - expit(t)).mean())
 
 
-def smooth_ece(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
-    *,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
-) -> float:
+@function_of(SMOOTH_ECE)
+def smooth_ece() -> None:
     r"""The gap between accuracy and confidence, smoothed by a kernel whose bandwidth is that gap itself.
 
     .. math:: \sigma = \int_0^1 \Bigl| \frac1N \sum_i K_\sigma(t, c_i) (y_i - c_i) \Bigr| \, dt
@@ -187,5 +181,3 @@ def smooth_ece(
     >>> round(smooth_ece([1, 1], [1, 0], [0.75, 0.75]), 4)
     0.25
     """
-    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
-    return float(SMOOTH_ECE(p))

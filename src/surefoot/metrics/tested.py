@@ -17,7 +17,7 @@ from surefoot.core.table import Floats
 from surefoot.core.tally import Tally
 from surefoot.core.term import Term
 from surefoot.metrics.by_confidence import NOTHING, TERMS, Levels, levels
-from surefoot.predictions import as_predictions
+from surefoot.metrics.function import function_of, measure
 
 ROW_WEIGHT = Term("weight of the row", lambda row: row.weight, EACH_ROW)
 ROW_CONFIDENCE = Term("confidence of the row", lambda row: row.one * row.confidence, EACH_ROW)
@@ -163,8 +163,7 @@ def tce(
     for name, value in (("n_min", n_min), ("n_max", n_max)):
         if value is not None:
             check_whole(name, value, 0)
-    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
-    return float(tce_metric(alpha, n_min, n_max)(p))
+    return measure(tce_metric(alpha, n_min, n_max), y_true, y_pred, confidence, sample_weight, floor, doubt)
 
 
 # -- T-Cal -----------------------------------------------------------------------------------------------------------
@@ -231,15 +230,8 @@ TCAL = Metric(
 )
 
 
-def tcal(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
-    *,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
-) -> float:
+@function_of(TCAL)
+def tcal() -> None:
     r"""The squared calibration error, freed of its bias, at the first number of bins that shows one.
 
     .. math:: T_m = \frac1N \sum_b \frac{(\sum_{i \in b} r_i)^2 - \sum_{i \in b} r_i^2}{n_b}, \quad r_i = c_i - y_i
@@ -254,5 +246,3 @@ def tcal(
     >>> round(tcal([1] * 40, [0] * 40, [0.9] * 40), 2)
     0.79
     """
-    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
-    return float(TCAL(p))

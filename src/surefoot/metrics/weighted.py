@@ -8,8 +8,8 @@ import numpy as np
 
 from surefoot.core.metric import Metric, Outcome, undefined
 from surefoot.core.tally import Tally
+from surefoot.metrics.function import function_of
 from surefoot.metrics.terms import CONFIDENCE, CORRECT, CORRECT_CONFIDENCE, WEIGHT
-from surefoot.predictions import as_predictions
 
 
 def _accuracy(t: Tally) -> float:
@@ -82,15 +82,8 @@ MEAN_CONFIDENCE = Metric(
 )
 
 
-def accuracy(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
-    *,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
-) -> float:
+@function_of(ACCURACY)
+def accuracy() -> None:
     r"""The share of predictions that are correct.
 
     .. math:: \mathrm{Acc} = \frac1N \sum_i [\hat y_i = y_i]
@@ -102,20 +95,10 @@ def accuracy(
     >>> accuracy(["a", "b", "b", "a"], ["a", "b", "b", "b"], [0.9, 0.9, 0.9, 0.3])
     0.75
     """
-    return float(
-        ACCURACY(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt))
-    )
 
 
-def cw_accuracy(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
-    *,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
-) -> float:
+@function_of(CW_ACCURACY)
+def cw_accuracy() -> None:
     r"""The share of all confidence that went to correct predictions.
 
     .. math:: \mathrm{cwA} = \frac{\sum_i c_i [\hat y_i = y_i]}{\sum_i c_i}
@@ -129,20 +112,10 @@ def cw_accuracy(
     >>> cw_accuracy(["a", "b", "b", "a"], ["a", "b", "b", "b"], [0.75, 0.75, 0.75, 0.25])
     0.9
     """
-    return float(
-        CW_ACCURACY(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt))
-    )
 
 
-def gain(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
-    *,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
-) -> float:
+@function_of(GAIN)
+def gain() -> None:
     r"""What weighting by confidence wins of the distance to perfect accuracy.
 
     .. math:: \mathrm{gain} = \frac{\mathrm{cwA} - \mathrm{Acc}}{1 - \min(\mathrm{cwA}, \mathrm{Acc})}
@@ -155,20 +128,10 @@ def gain(
     >>> round(gain(["a", "b", "b", "a"], ["a", "b", "b", "b"], [0.75, 0.75, 0.75, 0.25]), 12)
     0.6
     """
-    return float(
-        GAIN(as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt))
-    )
 
 
-def mean_confidence(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
-    *,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
-) -> float:
+@function_of(MEAN_CONFIDENCE)
+def mean_confidence() -> None:
     r"""The mean confidence: the accuracy the model states.
 
     .. math:: \bar c = \frac1N \sum_i c_i
@@ -180,8 +143,3 @@ def mean_confidence(
     >>> mean_confidence([1, 0], [1, 1], [1.0, 0.5])
     0.75
     """
-    return float(
-        MEAN_CONFIDENCE(
-            as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
-        )
-    )

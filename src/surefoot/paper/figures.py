@@ -14,6 +14,7 @@ from surefoot.paper.datasets import SETS, Samples
 from surefoot.paper.real import REGIMES, Report, regimes
 from surefoot.paper.training import Setting
 from surefoot.predictions import Predictions
+from surefoot.render.mpl.display import INK, MUTED, add_note, add_titles, clean_axes
 
 #: Those shown in all three regimes.
 IN_FULL = ("adult_income", "cifar10")
@@ -56,8 +57,6 @@ def draw_figures(
 
 
 def _panel(ax: Any, predictions: Predictions, label: int, title: str) -> None:
-    from surefoot.render.mpl.display import INK, MUTED, add_note, add_titles, clean_axes
-
     clean_axes(ax)
     ax.plot([0, 1], [0, 1], ":", color=MUTED, linewidth=1)
     for place, (draw, name, style) in enumerate(((roc_curve, "ROC", "--"), (cw_roc_curve, "cwROC", "-"))):

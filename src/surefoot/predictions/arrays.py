@@ -101,9 +101,12 @@ class ArrayBorder(Border):
             given = np.asarray(given).astype(np.float64)
         found = as_numbers(argument, given, dimensions, fractions=fractions)
         values = found.values
-        if fractions and values.size and (values.min() < 0 or values.max() > 1):
+        if not fractions or not values.size:
+            return found
+        least, most = values.min(), values.max()
+        if least < 0 or most > 1:
             self.verify(FRACTION, argument, values)
-        return found
+        return replace(found, most=float(most))
 
     def outcome(self, correct: Any) -> Flags:
         if isinstance(correct, list | tuple):

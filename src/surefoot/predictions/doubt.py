@@ -100,6 +100,11 @@ def widen(x: Any) -> Any:
     return x.astype(np.float64, copy=False) if isinstance(x, np.ndarray) else x.double()
 
 
+def count(flags: Any) -> int:
+    """How many of some flags are set."""
+    return int(np.count_nonzero(flags) if isinstance(flags, np.ndarray) else flags.sum())
+
+
 def narrow(column: Numbers, cast: Callable[[Any, str], Any]) -> Numbers:
     """A column whose every number is one of a narrower type, as of that type; ``cast`` stores it so.
 
@@ -144,9 +149,9 @@ def claim_alone(argument: str, confidence: Numbers) -> Claim:
     if confidence.most < confidence.near_one:
         return Claim(values)
     at_one = values == 1
-    ones = int(at_one.sum())
+    ones = count(at_one)
     # the bound is compared in the column's own type, which holds it exactly
-    near = int((values > confidence.near_one).sum())
+    near = count(values > confidence.near_one)
     warn_of_rounding(argument, confidence, len(values), ones if confidence.is_narrow else 0, near - ones)
     if not confidence.is_narrow or not ones:
         return Claim(values)
@@ -193,14 +198,14 @@ def claim_of_columns(table: Numbers, chosen: Any, at: Any, xp: Any) -> Claim:
         others[at[: len(others)], chosen[block]] = 0.0
         parts.append(others.sum(axis=1))
     doubt = xp.concatenate(parts)
-    warn_of_certain_rows(table.float_type, len(values), int((doubt == 0).sum()) if table.is_narrow else 0)
+    warn_of_certain_rows(table.float_type, len(values), count(doubt == 0) if table.is_narrow else 0)
     return Claim(values[at, chosen], raise_tiny(doubt.clip(0.0, 1.0)))
 
 
 def claim_of_second(probability: Numbers, chosen: Any, xp: Any) -> Claim:
     """From P(second label): doubt is p itself where the first label is predicted, 1 - p where the second is."""
     second = chosen == 1
-    own = xp.where(second, probability.values, xp.zeros_like(probability.values))
+    own = xp.where(second, probability.values, 0.0)
     alone = claim_alone("probabilities", replace(probability, values=own))
     confidence, doubt = split_second(probability.values, second, alone.rounded, alone.doubt_of_one, xp)
     return Claim(confidence, doubt, alone.rounded)

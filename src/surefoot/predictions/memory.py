@@ -16,7 +16,7 @@ from surefoot.core.tally import Label
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions.base import Predictions
 from surefoot.predictions.checks import check_lengths
-from surefoot.predictions.doubt import widen
+from surefoot.predictions.doubt import count, widen
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,7 +126,7 @@ class InMemory(Predictions):
         return 0 if self._rounded is None else self._count(self._rounded)
 
     def _count(self, flags: Any) -> int:
-        return int((flags if self._weight is None else flags & (self._weight > 0)).sum())
+        return count(flags if self._weight is None else flags & (self._weight > 0))
 
     def score_probabilities(self, scores: Any, label: int) -> Any:
         """The probabilities that the ranking scores of a class stand for."""
@@ -139,7 +139,8 @@ class InMemory(Predictions):
         if self._log_odds is not None:
             return self._log_odds[rows, label]
         second_only = self.probabilities.ndim == 1
-        p = widen(self.probabilities[rows] if second_only else self.probabilities[rows, label])
+        # in one piece: a column of a table is spread over memory
+        p = widen(self.probabilities[rows] if second_only else self.probabilities[rows, label]) + 0.0
         with np.errstate(divide="ignore"):
             odds = self.xp.log(p) - self.xp.log1p(-p)
         return -odds if second_only and label == 0 else odds

@@ -1,4 +1,4 @@
-"""The door of P(second label) for tensors, in one pass: what is checked and what is predicted."""
+"""P(second label) in tensors, read in one pass: what is checked and what is predicted."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from surefoot.core.tally import Tally
 from surefoot.errors import InvalidPredictions, MetricUnavailable
 from surefoot.metrics.size_ratio import CSR, CSR_SIGMA, CSR_Z, P_RISK, normal_cdf
 from surefoot.metrics.terms import BY_DOUBT, CERTAIN, CERTAIN_WRONG, DOUBT, ERRORS, ROWS, WEIGHT, WRONG
-from surefoot.predictions import ArrayPredictions, as_predictions
+from surefoot.predictions import ArrayPredictions, Predictions, as_predictions
 from surefoot.risk.deflation import Deflation, csr_lower
 from surefoot.risk.effects import Effects, effects_of, equal_weights, spread_of_errors
 from surefoot.risk.evalues import log_e
@@ -86,11 +86,11 @@ def risk_test(
         raise ValueError("method 'monte_carlo' draws at random; give rng=numpy.random.default_rng(seed).")
     check_whole("draws", draws)
     x = predictions_or_tally
-    if not isinstance(x, Tally | ArrayPredictions):
+    if not isinstance(x, Tally | Predictions):
         x = as_predictions(x, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
     elif any(given is not None for given in (y_pred, confidence, sample_weight, floor, doubt)):
         raise TypeError("a tally or predictions already hold all there is; give them alone.")
-    if isinstance(x, ArrayPredictions) and x.has_rows and (groups is not None or not x.has_equal_weights):
+    if isinstance(x, Predictions) and x.has_rows and (groups is not None or not x.has_equal_weights):
         # the exact law of unequal weights is made of rows, and so is what rows of a group have in common
         x = x.rows()
     tally = x if isinstance(x, Tally) else x.tally(TERMS)
