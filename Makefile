@@ -52,4 +52,4 @@ bench: .venv/.ready
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
