@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import surefoot as sf
 from surefoot import InvalidTally, Predictions, Tally, tally
-from surefoot.core.table import Sums
+from surefoot.core.table import Sums, Table
 from surefoot.metrics import ALL
 from surefoot.metrics.size_ratio import SURPRISE
 
@@ -230,3 +230,30 @@ def test_a_changed_tally_file_is_damaged(tmp_path) -> None:
     (tmp_path / "t").write_text(json.dumps(document))
     with pytest.raises(sf.InvalidTally, match="damaged"):
         sf.Tally.load(tmp_path / "t")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"steps": 3}, "steps is 3"),
+        ({"classes": 3}, "classes is 3"),
+        ({"codes": [1, 0]}, "rising order"),
+        ({"codes": [-1, 1]}, "negative"),
+        ({"codes": [0, 1 << 40], "classes": 1}, "class without label"),
+        ({"totals": {"weight": [[1.0]]}}, "'weight' does not have a number for each code"),
+        ({"totals": {"weight": [[1.0, 2.0], [0.0, float("inf")]]}}, "'weight' does not have a number for each code"),
+    ],
+)
+def test_a_forged_table_is_refused(change: dict, said: str) -> None:
+    whole = {"codes": [0, 1], "totals": {"weight": [[1.0, 2.0]]}, "steps": None, "classes": 0}
+    assert Table.unpacked(whole, 2).totals["weight"].value.tolist() == [1.0, 2.0]
+    with pytest.raises(ValueError, match=said):
+        Table.unpacked({**whole, **change}, 2)
+
+
+def test_a_tally_says_what_it_holds() -> None:
+    p = Predictions.from_labels([0, 1, 1], [0, 1, 0], [0.9, 0.8, 0.6])
+    whole, sliced = repr(tally(p, ["accuracy"])), repr(tally(p, ["accuracy"], by="predicted"))
+    # rows, weight, errors, certain, certain and wrong, doubt, wrong; and correct
+    assert whole == "<Tally: 8 terms under 1 keys>"
+    assert sliced == "<Tally: 8 terms under 1 keys, 2 slices by predicted>"

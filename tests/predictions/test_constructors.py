@@ -1,5 +1,7 @@
 """What comes in, constructor by constructor."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -168,3 +170,20 @@ def test_integer_logits_are_logits() -> None:
 @pytest.mark.parametrize("make", [pd.Index, pd.Categorical, pd.array])
 def test_columns_of_pandas_that_are_no_series_work(make) -> None:
     assert Predictions.from_labels(make(["a", "b"]), ["a", "b"], [0.5, 0.5]).correct.all()
+
+
+def test_columns_of_arrow_that_are_no_plain_numbers_work() -> None:
+    codes = pa.array([3, 7, 3]).dictionary_encode()
+    assert Predictions.from_labels(codes, [3, 7, 7], [0.5, 0.6, 0.7]).correct.tolist() == [True, True, False]
+    flags = pa.chunked_array([[True], [False, True]])
+    assert Predictions.from_correct(flags, [0.5, 0.6, 0.7]).correct.tolist() == [True, False, True]
+    large = pa.array(["a", "b", "a"], pa.large_string())
+    assert Predictions.from_labels(large, ["a", "a", "a"], [0.5, 0.6, 0.7]).correct.tolist() == [True, False, True]
+
+
+def test_decimals_and_wider_floats_are_numbers() -> None:
+    decimals = pl.Series([Decimal("0.9"), Decimal("0.25")])
+    assert Predictions.from_correct([True, False], decimals).confidence.tolist() == [0.9, 0.25]
+    wide = np.array([0.75, 0.5], dtype=np.longdouble)
+    p = Predictions.from_correct([True, False], wide)
+    assert (p.confidence.dtype, p.confidence.tolist()) == (np.float64, [0.75, 0.5])

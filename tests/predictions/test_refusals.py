@@ -245,3 +245,23 @@ def test_the_row_named_is_the_row_that_offends(given: list, said: str) -> None:
         Predictions.from_correct([1, 0], given)
     with pytest.raises(InvalidPredictions, match=r"correct\[1\] is 'x'"):
         Predictions.from_correct([True, "x"], [0.5, 0.5])
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (pa.array([[0.5, 0.5], [0.2, 0.3, 0.5]]), r"probabilities\[1\] has 3 values, but probabilities\[0\] has 2"),
+        (pl.Series([[0.5, 0.5], [0.2, 0.3, 0.5]]), r"probabilities\[1\] has 3 values, but probabilities\[0\] has 2"),
+        (pa.array([[0.5, 0.5], [None, 1.0]]), r"probabilities\[1\] is null"),
+        (pd.DataFrame(index=[0, 1]), "probabilities has no columns"),
+    ],
+    ids=["uneven, arrow", "uneven, polars", "null within", "no columns"],
+)
+def test_tables_that_are_no_rectangles_of_numbers_say_where(table: object, said: str) -> None:
+    with pytest.raises(InvalidPredictions, match=said):
+        Predictions.from_probabilities([0, 1], table)
+
+
+def test_a_number_too_large_for_floats_is_refused() -> None:
+    with pytest.raises(InvalidPredictions, match="confidence cannot be read as numbers"):
+        Predictions.from_correct([True, False], [0.5, 10**400])
