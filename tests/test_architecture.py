@@ -23,10 +23,6 @@ DEFERRED_ONE_BY_ONE = {
     ("surefoot.calibrators", "surefoot.calibrators.wrapper"): "scikit-learn, which is optional",
     ("surefoot.engines.torch", "surefoot.engines.triton_areas"): "Triton, which is there with a GPU only",
     ("surefoot.predictions.tensors", "surefoot.predictions.triton"): "Triton, which is there with a GPU only",
-    ("surefoot.paper.figures", "surefoot.render.mpl.display"): "matplotlib, which is optional",
-    # without a package behind them: to be moved to the top of their files
-    ("surefoot.engines.numba_cache", "surefoot._io.writing"): "beside the loading of Numba",
-    ("surefoot.files.reader", "surefoot.files.harness"): "a log of samples is seldom read",
 }
 
 
