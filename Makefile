@@ -1,5 +1,5 @@
 # make demo   set up .venv and assess a real model
-# make test   set up .venv and run the whole suite
+# make test   set up .venv and run the suite, but for what needs more than Python (make test-heavy)
 # make check  format, lint, strict types, import layers
 # make stub   write the stub of public names, for type checkers
 # make bench  speed, as ratios measured side by side
@@ -22,8 +22,10 @@ TORCH ?= torch==2.13.0
 demo: .venv/.base
 	@$(BIN)/surefoot demo
 
+# on every core, with one thread of linear algebra each; and how much of the source was run
 test: check
-	$(BIN)/python -m pytest -m 'not heavy'
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m 'not heavy' -n auto \
+		--cov --cov-report=term:skip-covered --cov-fail-under=92
 
 # what needs more than Python: Java for Spark, torch (Triton's interpreter runs the GPU's kernels anywhere), a browser;
 # and the packages that values are compared with

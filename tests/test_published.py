@@ -68,10 +68,10 @@ def test_rankings_of_vector_e_equal_the_pairwise_and_scikit_learns_values() -> N
 
 def test_probabilities_and_labels_lead_to_the_same_numbers() -> None:
     vector = VECTORS["E"]
-    by_door = sf.Predictions.from_probabilities(vector.truth, vector.probabilities)
+    by_constructor = sf.Predictions.from_probabilities(vector.truth, vector.probabilities)
     expected = VALUES["E"]["paper_formula"]
     for metric in ("csr", "csr_sigma", "csr_z", "p_risk", "cw_accuracy"):
-        assert sf.metrics.ALL[metric](by_door) == pytest.approx(expected[PAPER[metric]], rel=1e-12, abs=0)
+        assert sf.metrics.ALL[metric](by_constructor) == pytest.approx(expected[PAPER[metric]], rel=1e-12, abs=0)
 
 
 def test_vector_d_gives_every_digit_the_paper_prints_for_breast_cancer_isotonic() -> None:

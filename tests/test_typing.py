@@ -26,19 +26,17 @@ print(sf.metrics.ALL["ece"].title, sf.calibrators.Platt, Monitor)
 WRONG = SCRIPT + "\nwrong: int = sf.csr(p)\nsf.not_there\n"
 
 
-def checked(tmp_path: Path, script: str) -> subprocess.CompletedProcess[str]:
-    path = tmp_path / "user.py"
-    path.write_text(script)
-    command = [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--follow-imports=silent", str(path)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
-
-
-def test_a_strictly_typed_script_passes(tmp_path: Path) -> None:
-    found = checked(tmp_path, SCRIPT)
-    assert found.returncode == 0, found.stdout
-    wrong = checked(tmp_path, WRONG)
-    assert "Incompatible types in assignment" in wrong.stdout
-    assert 'has no attribute "not_there"' in wrong.stdout
+def test_a_strictly_typed_script_passes_and_mistakes_are_found(tmp_path: Path) -> None:
+    (tmp_path / "right.py").write_text(SCRIPT)
+    (tmp_path / "wrong.py").write_text(WRONG)
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--follow-imports=silent"]
+    found = subprocess.run(
+        [*command, "right.py", "wrong.py"], capture_output=True, text=True, cwd=tmp_path, check=False
+    ).stdout
+    assert "right.py" not in found
+    assert "Incompatible types in assignment" in found
+    assert 'has no attribute "not_there"' in found
+    assert "Found 2 errors in 1 file (checked 2 source files)" in found
 
 
 def test_the_stub_is_what_the_list_of_names_makes() -> None:

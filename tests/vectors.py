@@ -54,3 +54,18 @@ for _name, _vector in VECTORS.items():
     _corr = hashlib.sha256(_vector.correct.astype("u1").tobytes()).hexdigest()
     assert _conf == VALUES[_name]["sha256_conf_f8le"], _name
     assert _corr == VALUES[_name]["sha256_correct_u1"], _name
+
+#: Confidences and what was correct, where formulas divide by nothing or take logarithms of it.
+EDGES: dict[str, Any] = {
+    "one row": ([0.7], [True]),
+    "one wrong row": ([0.7], [False]),
+    "two rows": ([0.7, 0.2], [True, False]),
+    "all correct": (np.linspace(0.1, 0.95, 40), [True] * 40),
+    "all wrong": (np.linspace(0.1, 0.95, 40), [False] * 40),
+    "constant confidence": ([0.8] * 40, [True] * 30 + [False] * 10),
+    "zeros and ones": ([0.0, 1.0] * 20, [False, True] * 20),
+    "zeros and ones, some wrong": ([0.0, 1.0] * 20, [False, True] * 19 + [True, False]),
+    "halves": ([0.5] * 30, [True, False] * 15),
+    "zero only": ([0.0], [False]),
+    "one only": ([1.0], [True]),
+}

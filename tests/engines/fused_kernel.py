@@ -28,16 +28,16 @@ def main() -> None:
         p = rng.beta(2, 0.2, rows).astype(dtype)
         p[:7] = [1, 0, 0.5, 1 / 3, 2 / 3, 0.6, 1]
         y, weight = rng.integers(0, 2, rows), rng.integers(0, 3, rows).astype(np.float64)
-        for door, arguments, options in (
+        for constructor, arguments, options in (
             ("from_correct", (y == 1, p), {}),
             ("from_correct", (y == 1, p), {"sample_weight": weight}),
             ("from_probabilities", (y, p), {}),
         ):
-            arrays = getattr(Predictions, door)(*arguments, **options)
+            arrays = getattr(Predictions, constructor)(*arguments, **options)
             there = [torch.tensor(x, device=device) for x in arguments]
             weights = {name: torch.tensor(x, device=device) for name, x in options.items()}
             expected = arrays.tally(terms)
-            found = getattr(tensors.BORDER, door)(*there, **weights).tally(terms)
+            found = getattr(tensors.BORDER, constructor)(*there, **weights).tally(terms)
             assert expected.tables.keys() == found.tables.keys()
             for key, table in expected.tables.items():
                 for name, sums in table.totals.items():

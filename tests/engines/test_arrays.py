@@ -1,22 +1,17 @@
 """The compiled loops give NumPy's totals, from any thread and any process, with or without a place to keep them."""
 
 import math
-import os
-import stat
-import subprocess
-import sys
 import threading
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import surefoot as sf
 from surefoot import Predictions, tally
-from surefoot.engines import numba_cache, rankings
 from surefoot.engines import numpy as arrays
+from surefoot.engines import rankings
 from surefoot.metrics import ALL
 from surefoot.metrics.size_ratio import SURPRISE
 
@@ -146,81 +141,6 @@ def test_in_a_process_pool(method: str) -> None:
         assert list(pool.map(in_child, range(4), timeout=240)) == pytest.approx([expected] * 4, rel=1e-12)
 
 
-PROBE = """
-import sys, time
-import numpy as np
-start = time.perf_counter()
-import surefoot as sf
-from surefoot.engines import numba_cache
-rng = np.random.default_rng(0)
-c = rng.random({rows})
-p = sf.Predictions.from_correct(rng.random({rows}) < c, c)
-value = sf.csr(p)
-print(repr(value), "numba" in sys.modules, numba_cache.cache_folder())
-"""
-
-
-def probe(rows: int, **environment: str) -> list[str]:
-    done = subprocess.run(
-        [sys.executable, "-c", PROBE.format(rows=rows)],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout.split()
-
-
-def expected_csr(rows: int) -> float:
-    rng = np.random.default_rng(0)
-    c = rng.random(rows)
-    return float(np.mean((rng.random(rows) >= c) / (1 - c)))
-
-
-def test_small_data_compile_nothing(tmp_path: Path) -> None:
-    value, numba, _ = probe(10_000, SUREFOOT_CACHE_DIR=str(tmp_path / "k"))
-    assert float(value) == pytest.approx(expected_csr(10_000), rel=1e-11)
-    assert numba == "False"
-
-
-def test_kernels_are_kept_for_the_next_process_in_a_folder_of_the_users_own(tmp_path: Path) -> None:
-    folder = tmp_path / "kernels"
-    for _ in range(2):
-        value, numba, _ = probe(600_000, SUREFOOT_CACHE_DIR=str(folder))
-        assert float(value) == pytest.approx(expected_csr(600_000), rel=1e-11)
-        assert numba == "True"
-    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    cached = list(folder.glob("__pycache__/*.nbc"))
-    assert cached
-    before = {path: path.stat().st_mtime_ns for path in cached}
-    probe(600_000, SUREFOOT_CACHE_DIR=str(folder))
-    assert {path: path.stat().st_mtime_ns for path in folder.glob("__pycache__/*.nbc")} == before
-
-
-def test_a_folder_open_to_others_is_not_used(tmp_path: Path) -> None:
-    folder = tmp_path / "kernels"
-    folder.mkdir(mode=0o777)
-    folder.chmod(0o777)
-    value, numba, where = probe(600_000, SUREFOOT_CACHE_DIR=str(folder))
-    assert float(value) == pytest.approx(expected_csr(600_000), rel=1e-11)
-    assert (numba, where) == ("False", "None")
-    assert not list(folder.iterdir())
-
-
-@pytest.mark.parametrize("place", ["/proc/1/kernels", "/dev/null/kernels"])
-def test_where_nothing_can_be_written_numpy_does_the_work(place: str) -> None:
-    value, numba, where = probe(600_000, HOME=place, XDG_CACHE_HOME=place, SUREFOOT_CACHE_DIR="")
-    assert float(value) == pytest.approx(expected_csr(600_000), rel=1e-11)
-    assert (numba, where) == ("False", "None")
-
-
-def test_a_link_is_not_followed_to_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "real").mkdir(mode=0o700)
-    (tmp_path / "link").symlink_to(tmp_path / "real")
-    monkeypatch.setenv("SUREFOOT_CACHE_DIR", str(tmp_path / "link"))
-    assert numba_cache.cache_folder() is None
-
-
 def test_rows_in_any_layout_give_the_same(compiled: None) -> None:
     p = made("plain")
     for c in (p.confidence[::-1][::-1], np.repeat(p.confidence, 2)[::2], p.confidence.astype(">f8")):
@@ -232,3 +152,10 @@ def test_half_precision_is_added_up_in_numpy(compiled: None) -> None:
     c = np.array([0.5, 0.75, 0.25] * 100, dtype=np.float16)
     p = Predictions.from_correct([True, False, False] * 100, c)
     assert sf.csr(p) == pytest.approx((4 + 4 / 3) / 3)
+
+
+def test_the_callers_arrays_stay_writable() -> None:
+    c, w, correct = np.full(600_000, 0.7), np.ones(600_000), np.ones(600_000, dtype=bool)
+    sf.csr(Predictions.from_correct(correct, c, sample_weight=w))
+    w[0] = c[0] = 0.5
+    correct[0] = False

@@ -4,7 +4,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from test_frames import DOORS, FRAME, assert_same
+from frame_sample import CONSTRUCTORS, FRAME, assert_same
 
 from surefoot import Predictions, assess, risk_test, tally
 
@@ -24,11 +24,11 @@ def client():
         yield client
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_totals_of_a_cluster_are_those_of_arrays(client, door) -> None:
+@pytest.mark.parametrize("constructor", CONSTRUCTORS)
+def test_totals_of_a_cluster_are_those_of_arrays(client, constructor) -> None:
     frame = dd.from_pandas(FRAME, npartitions=6)
-    expected = tally(Predictions.from_frame(FRAME, **DOORS[door]))
-    assert_same(expected, tally(Predictions.from_frame(frame, **DOORS[door])))
+    expected = tally(Predictions.from_frame(FRAME, **CONSTRUCTORS[constructor]))
+    assert_same(expected, tally(Predictions.from_frame(frame, **CONSTRUCTORS[constructor])))
 
 
 def test_slices_and_verdict_of_a_cluster(client, tmp_path) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from test_frames import DOORS, FRAME, assert_same
+from frame_sample import CONSTRUCTORS, FRAME, assert_same
 
 from surefoot import Predictions, Tally, assess, risk_test, tally
 
@@ -39,18 +39,19 @@ def spark():
     session.stop()
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_totals_of_spark_are_those_of_arrays(spark, door: str) -> None:
+@pytest.mark.parametrize("constructor", CONSTRUCTORS)
+def test_totals_of_spark_are_those_of_arrays(spark, constructor: str) -> None:
     frame = spark.createDataFrame(pa.Table.from_pandas(FRAME))
     assert_same(
-        tally(Predictions.from_frame(FRAME, **DOORS[door])), tally(Predictions.from_frame(frame, **DOORS[door]))
+        tally(Predictions.from_frame(FRAME, **CONSTRUCTORS[constructor])),
+        tally(Predictions.from_frame(frame, **CONSTRUCTORS[constructor])),
     )
 
 
 def test_slices_of_spark_are_those_of_arrays(spark) -> None:
     frame = spark.createDataFrame(pa.Table.from_pandas(FRAME))
-    pushed = tally(Predictions.from_frame(frame, **DOORS["probabilities"]), by="group")
-    arrays = tally(Predictions.from_frame(FRAME, **DOORS["probabilities"]), by=FRAME["group"])
+    pushed = tally(Predictions.from_frame(frame, **CONSTRUCTORS["probabilities"]), by="group")
+    arrays = tally(Predictions.from_frame(FRAME, **CONSTRUCTORS["probabilities"]), by=FRAME["group"])
     for value, part in arrays.slices.items():
         assert_same(part, pushed.slices[value])
 

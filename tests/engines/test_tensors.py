@@ -1,7 +1,7 @@
 """Tensors: the same numbers as from arrays, on whatever device they lie.
 
-The engine of tensors is run here on the host, where its doors are called by name; on a machine with an accelerator the
-same tests run there too.
+The engine of tensors is run here on the host, where its constructors are called by name; on a machine with an
+accelerator the same tests run there too.
 """
 
 import math
@@ -43,7 +43,7 @@ def softmax(x):
 
 
 def given(name, dtype):
-    """The arguments of a door, and the door's name."""
+    """The arguments of a constructor, and the constructor's name."""
     scores = {"float64": np.float64, "float32": np.float32}.get(dtype, np.float32)
     if name == "correct":
         return "from_correct", [(BINARY == 1), CONFIDENCE.astype(scores)], {}
@@ -60,7 +60,7 @@ def given(name, dtype):
     return "from_logits", [TRUTH, LOGITS.astype(scores)], {}
 
 
-DOORS = ["correct", "weighted", "labels", "second", "columns", "log-odds", "logits"]
+CONSTRUCTORS = ["correct", "weighted", "labels", "second", "columns", "log-odds", "logits"]
 
 
 def as_tensors(arguments, options, device, dtype):
@@ -73,21 +73,23 @@ def as_tensors(arguments, options, device, dtype):
 
 def both(name, device, dtype):
     """The same numbers as arrays and as tensors."""
-    door, arguments, options = given(name, dtype)
+    constructor, arguments, options = given(name, dtype)
     there, there_options = as_tensors(arguments, options, device, dtype)
     # narrow numbers are rounded by torch first, so that both start from the same
     back = [(x.double() if x.dtype.is_floating_point else x).cpu().numpy() for x in there]
     if dtype == "float32":
         back = [x.astype(np.float32) if x.dtype == np.float64 else x for x in back]
-    return getattr(Predictions, door)(*back, **options), getattr(tensors.BORDER, door)(*there, **there_options)
+    return getattr(Predictions, constructor)(*back, **options), getattr(tensors.BORDER, constructor)(
+        *there, **there_options
+    )
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("door", DOORS)
-def test_every_metric_is_that_of_arrays(door, dtype, device) -> None:
-    arrays, there = both(door, device, dtype)
+@pytest.mark.parametrize("constructor", CONSTRUCTORS)
+def test_every_metric_is_that_of_arrays(constructor, dtype, device) -> None:
+    arrays, there = both(constructor, device, dtype)
     for name, metric in ALL.items():
         assert bool(metric.missing(arrays)) == bool(metric.missing(there)), name
         if metric.missing(arrays):
@@ -98,9 +100,9 @@ def test_every_metric_is_that_of_arrays(door, dtype, device) -> None:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("door", DOORS)
-def test_tallies_of_tensors_are_those_of_arrays(door, device) -> None:
-    arrays, there = both(door, device, "float64")
+@pytest.mark.parametrize("constructor", CONSTRUCTORS)
+def test_tallies_of_tensors_are_those_of_arrays(constructor, device) -> None:
+    arrays, there = both(constructor, device, "float64")
     expected, found = tally(arrays), tally(there)
     assert found.labels == expected.labels
     assert found.tables.keys() == expected.tables.keys()
@@ -115,7 +117,7 @@ def test_tallies_of_tensors_are_those_of_arrays(door, device) -> None:
                 assert ALL[name].of(found) == pytest.approx(ALL[name].of(expected), abs=1e-6), name
                 assert ALL[name].of(found) == pytest.approx(ALL[name](arrays), abs=ALL[name].bound(found) + 1e-12)
             continue
-        if key == "doubt" and door in ("columns", "log-odds", "logits"):
+        if key == "doubt" and constructor in ("columns", "log-odds", "logits"):
             # so may a doubt, in its last digit: exponentials differ, and the order in which columns are added
             for name, sums in table.totals.items():
                 assert other.totals[name].value.sum() == pytest.approx(sums.value.sum(), rel=1e-12), name
@@ -174,7 +176,7 @@ def test_a_narrow_one_is_rounded_and_not_certain(dtype, doubt, device) -> None:
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize(
-    ("door", "arguments", "said"),
+    ("constructor", "arguments", "said"),
     [
         ("from_correct", [[1, 0], [0.5, math.nan]], r"confidence\[1\] is nan"),
         ("from_correct", [[1, 2], [0.5, 0.5]], r"correct\[1\] is 2"),
@@ -190,13 +192,13 @@ def test_a_narrow_one_is_rounded_and_not_certain(dtype, doubt, device) -> None:
         ("from_logits", [[0, 1], [[0.5, -math.inf], [0.5, 0.4]]], r"logits\[0, 1\] is -inf"),
     ],
 )
-def test_bad_tensors_are_named(door, arguments, said, device) -> None:
+def test_bad_tensors_are_named(constructor, arguments, said, device) -> None:
     made = [torch.tensor(argument, device=device) for argument in arguments]
     if said is None:
-        assert getattr(tensors.BORDER, door)(*made).labels == (0, 7)
+        assert getattr(tensors.BORDER, constructor)(*made).labels == (0, 7)
         return
     with pytest.raises(InvalidPredictions, match=said):
-        getattr(tensors.BORDER, door)(*made)
+        getattr(tensors.BORDER, constructor)(*made)
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -216,9 +218,9 @@ def test_weights_and_mixtures_are_checked(device) -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("door", DOORS)
-def test_tensors_that_were_given_are_left_alone(door, device) -> None:
-    name, arguments, options = given(door, "float64")
+@pytest.mark.parametrize("constructor", CONSTRUCTORS)
+def test_tensors_that_were_given_are_left_alone(constructor, device) -> None:
+    name, arguments, options = given(constructor, "float64")
     made, more = as_tensors(arguments, options, device, "float64")
     copies = [tensor.clone() for tensor in made]
     tally(getattr(tensors.BORDER, name)(*made, **more))

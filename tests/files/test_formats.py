@@ -258,9 +258,6 @@ def test_what_load_takes(rows: pa.Table, tmp_path: Path) -> None:
         sf.load(tmp_path / "a.tally")
 
 
-# -- what a hostile reading found ------------------------------------------------------------------------------------
-
-
 def test_one_of_three_columns_of_probabilities_is_not_the_only_one(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("truth,p_0,p_1,p_2,price\n0,0.6,0.01,0.39,9.5\n1,0.3,0.6,0.1,3.5\n0,0.2,0.1,0.7,1.5\n")

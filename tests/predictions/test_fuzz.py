@@ -79,7 +79,7 @@ columns = st.one_of(
 options = st.one_of(st.none(), st.none(), columns)
 
 DOCUMENTED = (sf.InvalidPredictions, sf.MetricUnavailable)
-DOORS = {
+CONSTRUCTORS = {
     "from_labels": (3, ("doubt", "sample_weight")),
     "from_correct": (2, ("doubt", "sample_weight")),
     "from_probabilities": (2, ("labels", "y_pred", "sample_weight")),
@@ -88,16 +88,16 @@ DOORS = {
 
 
 @settings(max_examples=3000)
-@given(data=st.data(), door=st.sampled_from(sorted(DOORS)))
-def test_nothing_but_a_documented_exception_escapes_a_door(data: st.DataObject, door: str) -> None:
-    count, named = DOORS[door]
+@given(data=st.data(), constructor=st.sampled_from(sorted(CONSTRUCTORS)))
+def test_nothing_but_a_documented_exception_escapes_a_constructor(data: st.DataObject, constructor: str) -> None:
+    count, named = CONSTRUCTORS[constructor]
     arguments = [data.draw(columns) for _ in range(count)]
     keywords = {name: data.draw(options) for name in named}
     floor = data.draw(st.one_of(st.none(), st.none(), scalars))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            p = getattr(sf.Predictions, door)(*arguments, floor=floor, **keywords)
+            p = getattr(sf.Predictions, constructor)(*arguments, floor=floor, **keywords)
             sf.assess(p)
         except DOCUMENTED as error:
             assert str(error)

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import surefoot as sf
@@ -171,28 +172,7 @@ def test_slices_hold_only_the_groups_of_their_rows() -> None:
     assert a.slices[0].risk.design_effect == pytest.approx(dependence_of(p[half], groups[half]).of_errors())
 
 
-def test_the_command_line_takes_a_column_of_groups(tmp_path, capsys) -> None:
-    p, groups = rows(7)
-    path = tmp_path / "rows.csv"
-    as_frame(p, groups).drop("doubt").write_csv(path)
-    assert run(["assess", str(path)]) == 0
-    assert "column 'patient' has values that come again" in capsys.readouterr().out
-    assert run(["assess", str(path), "--group", "patient", "--html", str(tmp_path / "r.html")]) == 0
-    assert "for 40 groups" in capsys.readouterr().out
-    assert "40 groups" in (tmp_path / "r.html").read_text()
-    assert run(["compare", f"a={path}", f"b={path}", "--group", "patient"]) == 0
-    assert run(["assess", str(path), "--group", "nobody"]) == 3
-    assert "there is no column 'nobody' to group by" in capsys.readouterr().err
-    # the monitor averages within groups, also where a pipe or a file comes in pieces
-    assert run(["monitor", str(path), "--group", "patient", "--state", str(tmp_path / "m")]) == 0
-    m = sf.Monitor(alternative="overconfident")
-    held = sf.load(path)
-    m.update(held.correct, held.confidence, groups=groups)
-    assert sf.Monitor.load(tmp_path / "m").log_e == pytest.approx(m.log_e, rel=1e-9)
-
-
 def test_a_group_is_not_parted_between_pieces() -> None:
-    import pyarrow as pa
 
     from surefoot.files.reading import _unparted
     from surefoot.files.source import Batch
@@ -204,9 +184,6 @@ def test_a_group_is_not_parted_between_pieces() -> None:
         found = [batch.table.column("g").to_pylist() for batch in _unparted(pieces, "g")]
         assert [x for part in found for x in part] == values
         assert all(a[-1] != b[0] for a, b in itertools.pairwise(found))
-
-
-# -- what a hostile reading found --------------------------------------------------------------------------------------
 
 
 def test_a_hint_never_fails() -> None:
@@ -278,6 +255,26 @@ def test_lazy_slices_by_label_and_of_one_group() -> None:
         for one, other in zip(lazy.slices, held.slices, strict=True):
             assert one.risk.groups == other.risk.groups
             assert one.risk.pvalue_omnibus == pytest.approx(other.risk.pvalue_omnibus, rel=1e-6)
+
+
+def test_the_command_line_takes_a_column_of_groups(tmp_path, capsys) -> None:
+    p, groups = rows(7)
+    path = tmp_path / "rows.csv"
+    as_frame(p, groups).drop("doubt").write_csv(path)
+    assert run(["assess", str(path)]) == 0
+    assert "column 'patient' has values that come again" in capsys.readouterr().out
+    assert run(["assess", str(path), "--group", "patient", "--html", str(tmp_path / "r.html")]) == 0
+    assert "for 40 groups" in capsys.readouterr().out
+    assert "40 groups" in (tmp_path / "r.html").read_text()
+    assert run(["compare", f"a={path}", f"b={path}", "--group", "patient"]) == 0
+    assert run(["assess", str(path), "--group", "nobody"]) == 3
+    assert "there is no column 'nobody' to group by" in capsys.readouterr().err
+    # the monitor averages within groups, also where a pipe or a file comes in pieces
+    assert run(["monitor", str(path), "--group", "patient", "--state", str(tmp_path / "m")]) == 0
+    m = sf.Monitor(alternative="overconfident")
+    held = sf.load(path)
+    m.update(held.correct, held.confidence, groups=groups)
+    assert sf.Monitor.load(tmp_path / "m").log_e == pytest.approx(m.log_e, rel=1e-9)
 
 
 def test_models_that_disagree_on_groups_are_not_compared() -> None:

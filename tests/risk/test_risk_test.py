@@ -2,11 +2,11 @@
 
 import dataclasses
 import math
-import sys
 
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import binomtest
 
 import surefoot as sf
 from surefoot import InvalidPredictions, MetricUnavailable, Predictions, risk_test
@@ -312,13 +312,6 @@ def test_real_networks(real_predictions) -> None:
     assert (round(r.pvalue, 2), round(r.pvalue_capped, 2), round(r.csr_lower, 3)) == (0.54, 0.54, 0.707)
 
 
-def test_importing_surefoot_does_not_load_scipy() -> None:
-    import subprocess
-
-    code = "import sys, surefoot; sys.exit('scipy' in sys.modules or 'surefoot.risk' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
 def test_a_certain_mistake_is_seen_in_a_lazy_frame_beside_tiny_doubts() -> None:
     rng = np.random.default_rng(0)
     doubt = rng.random(20_000)
@@ -330,8 +323,22 @@ def test_a_certain_mistake_is_seen_in_a_lazy_frame_beside_tiny_doubts() -> None:
     assert (r.pvalue, r.e_value, r.certain_wrong) == (0.0, np.inf, 1)
 
 
-def test_many_slices_can_be_assessed() -> None:
-    p = predictions("uniform", "perfect", 3000, rng=np.random.default_rng(2))
-    a = sf.assess(p, by=np.arange(3000) % 150)
-    assert len(a.slices) == 150
-    assert sum(part.verdict in ("overconfident", "underconfident", "mixed") for part in a.slices) <= 1
+def test_deflation_where_certain_rows_are_wrong() -> None:
+    """Three of a hundred: the best value is 3%, and the limits are those of Clopper and Pearson."""
+    r = sf.risk_test(sf.Predictions.from_correct([True] * 97 + [False] * 3, np.ones(100)))
+    assert r.deflation == pytest.approx(0.03)
+    exact = binomtest(3, 100).proportion_ci(0.95, "exact")
+    assert r.deflation_interval == pytest.approx((exact.low, exact.high), rel=5e-3)
+
+
+def test_rows_that_claim_certainty_tell_of_deflation_too() -> None:
+    """By a grid over the likelihood of all rows: right rows (1 - s) c, wrong ones the rest."""
+    correct = np.array([True] * 50 + [True] * 26 + [False] * 24)
+    confidence = np.array([1.0] * 50 + [0.8] * 50)
+    grid = np.linspace(0, 0.999, 100_000)[:, None]
+    right = (1 - grid) * confidence
+    loglik = np.where(correct, np.log(right), np.log1p(-np.minimum(right, 1 - 1e-15))).sum(axis=1)
+    best = float(grid[loglik.argmax(), 0])
+    r = sf.risk_test(sf.Predictions.from_correct(correct, confidence))
+    assert r.deflation == pytest.approx(best, abs=1e-3)
+    assert r.deflation_interval[0] <= best <= r.deflation_interval[1] < 0.25

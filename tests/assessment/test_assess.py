@@ -1,4 +1,4 @@
-"""The assessment: verdict, values, slices, and how they are told."""
+"""The assessment: verdict, values and slices."""
 
 import json
 import math
@@ -9,8 +9,9 @@ import polars as pl
 import pytest
 
 import surefoot as sf
+from surefoot import InvalidPredictions, Predictions, tally
 from surefoot.metrics import ALL
-from surefoot.render.numbers import factor, percent, precise_percent, significant
+from surefoot.synthetic import predictions
 
 
 def profile(rows: int, accuracy, seed: int = 0) -> sf.Predictions:
@@ -45,7 +46,7 @@ def test_every_metric_the_data_can_give_is_there_and_the_others_say_why() -> Non
         a["x"]
 
 
-def test_all_doors_lead_to_an_assessment() -> None:
+def test_all_constructors_lead_to_an_assessment() -> None:
     rng = np.random.default_rng(1)
     p = rng.random(200)
     y = (rng.random(200) < p).astype(int)
@@ -163,34 +164,6 @@ def test_json_is_strict_and_gives_reasons(tmp_path) -> None:
     assert document["metrics"]["accuracy"]["value"] == pytest.approx(2 / 3)
 
 
-def test_print_says_what_was_found() -> None:
-    text = str(sf.assess(profile(4000, lambda c: 0.8 * c), by="predicted"))
-    assert "v STRONGLY OVERCONFIDENT\n  Do not take these confidences at face value." in text
-    assert "\n  Risk\n    O/E" in text
-    assert "\n  Value\n    accuracy" in text
-    assert "Slices by predicted: 2 of 2 overconfident" in text
-    assert max(map(len, text.splitlines())) <= 88
-    certain = str(sf.assess(sf.Predictions.from_correct([False, True], [1.0, 0.5])))
-    assert "1 row with confidence 1 was wrong" in certain
-
-
-def test_print_tells_of_rounded_and_certain_rows() -> None:
-    with pytest.warns(sf.RoundedConfidenceWarning):
-        p = sf.Predictions.from_correct([True, True], np.array([1, 0.5], dtype=np.float32))
-    assert "note: 1 of 2 confidences are 1.0 by rounding" in str(sf.assess(p))
-    assert "1 of 2 rows have confidence 1 and are right" in str(
-        sf.assess(sf.Predictions.from_correct([1, 1], [1.0, 0.5]))
-    )
-
-
-def test_names_from_outside_are_shown_escaped_and_cut() -> None:
-    group = ["a\x1b[31m\u202e", "b" * 60] * 50
-    text = str(sf.assess(profile(100, lambda c: c), by=group))
-    assert "\x1b" not in text
-    assert "\u202e" not in text
-    assert "b" * 41 not in text
-
-
 def test_an_estimator_is_assessed_by_its_probabilities() -> None:
     from sklearn.datasets import load_iris
     from sklearn.linear_model import LogisticRegression
@@ -202,49 +175,6 @@ def test_an_estimator_is_assessed_by_its_probabilities() -> None:
     assert a["accuracy"] == pytest.approx(model.score(X[1::2], names[1::2]))
     with pytest.raises(sf.InvalidPredictions, match="predict_proba"):
         sf.assess_estimator(object(), X, y)
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (13.3733, "13.4"),
-        (0.03978, "0.0398"),
-        (8.09, "8.09"),
-        (999.6, "1,000"),
-        (2631578.9, "2.63e+06"),
-        (0, "0"),
-        (math.inf, "∞"),
-        (math.nan, "—"),
-        (1.234e-7, "1.23e-07"),
-        (9.996, "10.0"),
-    ],
-)
-def test_three_significant_digits(value: float, text: str) -> None:
-    assert significant(value) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.99988, "99.988%"),
-        (0.9999, "99.99%"),
-        (0.99, "99%"),
-        (0.9, "90%"),
-        (0.9756, "97.6%"),
-        (1.0, "100%"),
-        (1 - 1e-12, "99.9999999999%"),
-    ],
-)
-def test_a_confidence_keeps_two_digits_of_its_doubt(value: float, text: str) -> None:
-    assert precise_percent(value) == text
-
-
-def test_percentages_and_factors() -> None:
-    assert percent(0.9359) == "93.6%"
-    assert percent(0.99999) == "99.999%"
-    assert percent(1.0) == "100.0%"
-    assert factor(40, 1.2) == "×33"
-    assert factor(0, 1.2) == ""
 
 
 def test_the_verdict_is_by_the_omnibus_p_value_each_side_at_half_the_level() -> None:
@@ -345,7 +275,53 @@ def test_where_calibrated_models_land_holds_nine_in_ten() -> None:
     assert (ratios < low).mean() == pytest.approx(0.05, abs=0.006)
 
 
-def test_few_rows_do_not_reassure() -> None:
-    text = str(sf.assess(sf.Predictions.from_correct([True] * 35 + [False] * 5, [0.9] * 40)))
-    assert "  INCONCLUSIVE\n  With 40 rows, confidence could be up to 16.9 points too high on average" in text
-    assert "deflation of up to" not in text
+def test_a_slice_that_does_not_count_is_left_out() -> None:
+    p = Predictions.from_correct([1, 0, 1], [0.5, 0.6, 0.7], sample_weight=[0, 1, 1])
+    assert [part.value for part in sf.assess(p, by=["a", "b", "b"]).slices] == ["b"]
+    assert list(tally(p, by=["a", "b", "b"]).slices) == ["b"]
+    assert repr(p[:1]) == "Predictions(1 rows)"
+
+
+def test_assess_takes_what_its_constructors_take_and_says_what_it_does_not() -> None:
+    y, p = ["x", "y"], [[0.9, 0.1], [0.2, 0.8]]
+    assert sf.assess(y, p, labels=["x", "y"], sample_weight=[1, 2])["accuracy"] == 1
+    with pytest.raises(TypeError, match="unexpected argument 'target'; here it takes labels"):
+        sf.assess(y, p, target="z")
+    with pytest.raises(InvalidPredictions, match="assess takes Predictions, a Tally"):
+        sf.assess(np.array([0, 1]))
+    with pytest.raises(sf.MetricUnavailable, match="does not hold what an assessment needs"):
+        sf.assess(tally(Predictions.from_correct([True], [0.5]), ["brier"]))
+
+
+def test_many_slices_of_many_classes_leave_out_what_is_made_class_by_class() -> None:
+    rng = np.random.default_rng(0)
+    p = Predictions.from_logits(rng.integers(0, 60, 600), rng.normal(size=(600, 60)))
+    a = sf.assess(p, by="predicted")
+    assert "cw_f1" in a.metrics
+    assert all("cw_f1" not in part.metrics and "csr" in part.metrics for part in a.slices)
+
+
+def test_a_column_called_truth_is_not_the_truth() -> None:
+    import pandas as pd
+
+    p = sf.synthetic.predictions("tight_hi", "overconf_root", 500, rng=np.random.default_rng(0))
+    a = sf.assess(p, by=pd.Series(np.arange(500) % 2, name="truth"))
+    assert all(part.verdict is not None for part in a.slices)
+
+
+def test_where_calibrated_models_land_when_mistakes_are_seldom() -> None:
+    rng = np.random.default_rng(0)
+    for doubts in (np.full(10, 0.001), 10 ** -rng.uniform(0.3, 4, 700), np.full(300, 0.02)):
+        a = sf.assess(sf.Predictions.from_correct(np.ones(len(doubts), dtype=bool), doubt=doubts), metrics=())
+        drawn = ((rng.random((20_000, len(doubts))) < doubts) / doubts).mean(axis=1)
+        low, high = np.quantile(drawn, [0.05, 0.95])
+        assert a.typical_csr is not None
+        assert a.typical_csr[0] == pytest.approx(low, rel=0.06, abs=1e-9)
+        assert a.typical_csr[1] == pytest.approx(high, rel=0.06, abs=1e-9)
+
+
+def test_many_slices_can_be_assessed() -> None:
+    p = predictions("uniform", "perfect", 3000, rng=np.random.default_rng(2))
+    a = sf.assess(p, by=np.arange(3000) % 150)
+    assert len(a.slices) == 150
+    assert sum(part.verdict in ("overconfident", "underconfident", "mixed") for part in a.slices) <= 1

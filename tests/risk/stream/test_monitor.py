@@ -235,14 +235,14 @@ def test_the_detector_goes_off_once_however_late_labels_come(tmp_path) -> None:
 
 
 def test_a_state_of_the_first_version_goes_on() -> None:
-    m = Monitor.load(Path(__file__).parents[1] / "data" / "monitor-1.json")
+    m = Monitor.load(Path(__file__).parents[2] / "data" / "monitor-1.json")
     assert (m.level, m.rows, m.pending, m.issued) == (0.02, 40, 2, 42)
     assert m.e_value == pytest.approx(0.5671228734166619, rel=1e-12)
     m.update([False], ids=["late 2"])
     m.update([True], ids=["late 1"])
     m.update([True], [0.9], ids=[39])
     assert (m.rows, m.pending, m.repeated) == (42, 0, 1)
-    straight = Monitor.load(Path(__file__).parents[1] / "data" / "monitor-1.json")
+    straight = Monitor.load(Path(__file__).parents[2] / "data" / "monitor-1.json")
     straight._issued.places.clear()
     straight._issued.drop(2)
     straight.update([True, False], [0.75, 0.9])
@@ -414,9 +414,6 @@ def test_a_kill_at_any_instant_loses_no_acknowledged_row_and_counts_none_twice(t
     straight.update(correct[: kept.rows], confidence[: kept.rows])
     kept.update(correct[: kept.rows], confidence[: kept.rows], ids=np.arange(kept.rows))
     same(kept, straight)
-
-
-# -- what a hostile reading found --------------------------------------------------------------------------------------
 
 
 def test_batches_without_a_mistake_are_no_drift() -> None:

@@ -6,13 +6,12 @@ import warnings
 import numpy as np
 import pytest
 from scipy import stats
-from vectors import DOCUMENT, VALUES, VECTORS
+from scipy.special import expit
+from vectors import DOCUMENT, EDGES, VALUES, VECTORS
 
 import surefoot as sf
 from surefoot.metrics import ALL
-from surefoot.metrics.by_confidence import TERMS, levels
-from surefoot.metrics.tested import binomial_p_values, pooled, tcal_levels, tcal_statistics
-from surefoot.risk.indicator_tests import largest_deviation_tail, range_tail
+from surefoot.metrics.tested import binomial_p_values, pooled
 
 NAMES = ("A", "B", "D", "E")
 
@@ -53,30 +52,6 @@ def test_reference_vectors(name: str) -> None:
     # ties of D are kept together here and split by their order there
     tolerance = 1e-6 if name == "D" else 1e-10
     close(sf.equal_mass_ece(p), r["ACE15_equal_mass"]["ref_tce_repo_ace"], tolerance)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_reference_decisions(name: str) -> None:
-    p, r = of(name), VALUES[name]
-    at = levels(p.tally(TERMS))
-    assert tcal_levels(len(p)) == r["T-Cal"]["B"]
-    np.testing.assert_allclose(
-        tcal_statistics(at, r["T-Cal"]["B"])[0], r["T-Cal"]["stat_levels_1_to_B"], rtol=1e-10, atol=1e-15
-    )
-    for seed in range(3):
-        test = sf.tcal_test(p, rng=np.random.default_rng(seed))
-        assert test.rejected == r["T-Cal"]["ref_reject_seed0_MC1000"]
-        assert test.level == r["T-Cal"]["first_rejecting_level"]
-    close(test.statistic, r["T-Cal"]["inferred_reported_value"])
-    exact, drawn = sf.ecd_test(p), sf.ecd_test(p, rng=np.random.default_rng(12345))
-    assert exact.decision == drawn.decision == r["ECD"]["test"]
-    close(exact.z, r["ECD"]["z_analytic"])
-    assert drawn.pvalue_over == pytest.approx(exact.pvalue_over, abs=0.03)
-    ecce = sf.ecce_test(p)
-    close(ecce.sigma, r["ECCE"]["sigma_n"])
-    if "ref_p_MAD" in r["ECCE"]:
-        assert ecce.pvalue_mad == pytest.approx(r["ECCE"]["ref_p_MAD"], rel=1e-9)
-        assert ecce.pvalue_r == pytest.approx(r["ECCE"]["ref_p_R"], rel=1e-9)
 
 
 def test_edge_vectors() -> None:
@@ -121,23 +96,6 @@ def test_binomial_p_values_are_those_of_scipy() -> None:
     np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-15)
     for k, n, p in ((4000, 9000, 0.45), (0, 5000, 1e-4), (20_000, 20_000, 0.9999)):
         assert binomial_p_values([k], [n], np.array([p]))[0] == pytest.approx(stats.binomtest(k, n, p).pvalue, rel=1e-8)
-
-
-def test_the_tails_of_brownian_motion() -> None:
-    # the laws as their densities give them, by another series; and known points
-    for x in (0.4, 0.8, 0.99, 1.01, 1.4, 2.0, 3.0):
-        reflected = 4 * sum((-1) ** k * stats.norm.sf((2 * k + 1) * x) for k in range(60))
-        assert largest_deviation_tail(x) == pytest.approx(reflected, rel=1e-9)
-    for x in (0.7, 1.2, 1.49, 1.51, 2.0, 3.0):
-        steps = (np.arange(200) + 0.5) * np.pi
-        cdf = ((8 / x**2 + 2 / steps**2) * np.exp(-2 * (steps / x) ** 2)).sum()
-        assert range_tail(x) == pytest.approx(1 - cdf, abs=1e-12)
-    assert largest_deviation_tail(20.0) == pytest.approx(4 * stats.norm.sf(20), rel=1e-12)
-    assert range_tail(20.0) == pytest.approx(8 * stats.norm.sf(20), rel=1e-12)
-    assert largest_deviation_tail(0.0) == range_tail(0.0) == 1
-    rng = np.random.default_rng(0)
-    walks = np.cumsum(rng.standard_normal((4000, 2000)), axis=1) / math.sqrt(2000)
-    assert largest_deviation_tail(1.5) == pytest.approx((np.abs(walks).max(axis=1) > 1.5).mean(), abs=0.03)
 
 
 def test_smooth_ece_is_a_fixed_point_of_direct_smoothing() -> None:
@@ -218,21 +176,6 @@ def test_adaptive_parts_by_recursion() -> None:
     close(sf.adaptive_ece(sf.Predictions.from_correct(y, c)), gaps(np.arange(2000)) / 2000)
 
 
-EDGES = {
-    "one row": ([0.7], [True]),
-    "one wrong row": ([0.7], [False]),
-    "two rows": ([0.7, 0.2], [True, False]),
-    "all correct": (np.linspace(0.1, 0.95, 40), [True] * 40),
-    "all wrong": (np.linspace(0.1, 0.95, 40), [False] * 40),
-    "constant confidence": ([0.8] * 40, [True] * 30 + [False] * 10),
-    "zeros and ones": ([0.0, 1.0] * 20, [False, True] * 20),
-    "zeros and ones, some wrong": ([0.0, 1.0] * 20, [False, True] * 19 + [True, False]),
-    "halves": ([0.5] * 30, [True, False] * 15),
-    "zero only": ([0.0], [False]),
-    "one only": ([1.0], [True]),
-}
-
-
 @pytest.mark.parametrize("edge", EDGES)
 @pytest.mark.parametrize("name", sorted(name for name, m in ALL.items() if not m.is_of_classes))
 def test_edges_give_a_number_or_say_why_not(edge: str, name: str) -> None:
@@ -245,42 +188,6 @@ def test_edges_give_a_number_or_say_why_not(edge: str, name: str) -> None:
     assert [w.category for w in said] == ([sf.UndefinedMetricWarning] if math.isnan(value) else [])
     low, high = ALL[name].range
     assert math.isnan(value) or low - 1e-9 <= value <= high + 1e-9
-
-
-@pytest.mark.parametrize("edge", EDGES)
-def test_tests_have_an_answer_at_the_edges(edge: str) -> None:
-    confidence, correct = EDGES[edge]
-    p = sf.Predictions.from_correct(correct, confidence)
-    ecd, drawn = sf.ecd_test(p), sf.ecd_test(p, rng=np.random.default_rng(0), draws=50)
-    for test in (ecd, drawn):
-        assert 0 <= test.pvalue_over <= 1
-        assert 0 <= test.pvalue_under <= 1
-        assert test.decision == (1 if test.pvalue_over <= 0.025 else -1 if test.pvalue_under <= 0.025 else 0)
-    ecce = sf.ecce_test(p)
-    assert 0 <= ecce.pvalue_mad <= 1
-    assert 0 <= ecce.pvalue_r <= 1
-    tcal = sf.tcal_test(p, draws=20)
-    assert len(tcal.statistics) == len(tcal.thresholds) == max(0, tcal_levels(len(p)))
-    beyond = [
-        i for i, (value, bound) in enumerate(zip(tcal.statistics, tcal.thresholds, strict=True), 1) if value > bound
-    ]
-    assert tcal.level == (beyond[0] if beyond else None)
-    assert tcal.rejected == bool(beyond)
-
-
-def test_calibrated_confidences_are_rarely_rejected() -> None:
-    rng = np.random.default_rng(3)
-    rejected = np.zeros(4)
-    for _ in range(120):
-        p = sf.synthetic.predictions("uniform", "perfect", 300, rng=rng)
-        ecce = sf.ecce_test(p)
-        rejected += (
-            sf.ecd_test(p).decision != 0,
-            sf.tcal_test(p, rng=rng, draws=200).rejected,
-            ecce.pvalue_mad < 0.05,
-            ecce.pvalue_r < 0.05,
-        )
-    assert (rejected <= 120 * 0.05 + 3 * math.sqrt(120 * 0.05 * 0.95)).all()
 
 
 def test_unequal_weights_are_refused_where_rows_are_counted() -> None:
@@ -310,3 +217,27 @@ def test_bad_parameters_say_so() -> None:
     ):
         with pytest.raises(ValueError, match=match):
             call()
+
+
+def test_coxs_line_is_where_the_likelihood_is_largest() -> None:
+    rng = np.random.default_rng(2)
+    for n, share in ((30, 1.0), (500, 0.6), (500, 3.0)):
+        confidence = np.round(rng.beta(3, 1, n).clip(0.01, 0.99), 2)
+        x = np.log(confidence) - np.log1p(-confidence)
+        correct = rng.random(n) < expit(share * x)
+        p = sf.Predictions.from_correct(correct, confidence)
+        residual = correct - expit(sf.cox_intercept(p) + sf.cox_slope(p) * x)
+        assert [residual.mean(), (x * residual).mean()] == pytest.approx([0, 0], abs=1e-13)
+
+
+def test_the_scale_of_tiny_weights_does_not_matter_to_cox() -> None:
+    confidence = [0.9999996674266838, 0.999999970823666, 0.9999999999997089]
+    slopes = [
+        sf.cox_slope([1] * 3, [1, 0, 1], confidence, sample_weight=np.full(3, weight))
+        for weight in (1e-12, 1e-9, 1, 1e9)
+    ]
+    assert slopes == pytest.approx([slopes[2]] * 4, rel=1e-9)
+
+
+def test_a_wide_kernel_overflows_nothing() -> None:
+    assert 0 <= sf.ls_ece([1, 1], [1, 0], [0.5, 0.5], bandwidth=100.0) <= 1

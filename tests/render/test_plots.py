@@ -12,6 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_curve
 
@@ -114,3 +115,28 @@ def test_wealth_leaves_out_what_weighs_nothing_and_refuses_unequal_weights() -> 
     unequal = sf.Predictions.from_correct([True] * 100, [0.99] * 100, sample_weight=np.arange(1, 101))
     with pytest.raises(sf.InvalidPredictions, match="weigh the same"):
         plots.WealthDisplay.from_predictions(unequal)
+
+
+def test_many_names_stand_in_a_column_beside_the_plot_and_do_not_cover_each_other() -> None:
+    models = {f"model {i}": sf.assess(PREDICTIONS, metrics=()) for i in range(6)}
+    ax = plots.CalibratorsDisplay.from_predictions(models).plot().ax_
+    places = [text.get_position() for text in ax.texts if text.get_text().startswith("model ")]
+    assert len(places) == 6
+    assert {x for x, _ in places} == {1.06}
+    heights = sorted(y for _, y in places)
+    assert np.diff(heights) == pytest.approx([0.06] * 5)
+    assert heights[-1] <= 1.0
+    plt.close("all")
+
+
+def test_one_assessment_or_several_estimators_on_the_plane() -> None:
+    a = sf.assess(PREDICTIONS)
+    one = plots.CalibratorsDisplay.from_assessment(a).frame()
+    assert (one["name"], one["csr"], one["verdict"]) == (["this model"], [a.risk.csr], [a.verdict])
+    X, y = load_iris(return_X_y=True)
+    model = LogisticRegression(max_iter=500).fit(X[::2], y[::2])
+    several = plots.CalibratorsDisplay.from_estimator({"first": model, "again": model}, X[1::2], y[1::2]).frame()
+    assert several["name"] == ["first", "again"]
+    p = model.predict_proba(X[1::2])
+    by_hand = np.mean((p.argmax(axis=1) != y[1::2]) / (1 - p.max(axis=1)))
+    assert several["csr"] == pytest.approx([by_hand] * 2, rel=1e-9)

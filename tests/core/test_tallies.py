@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import surefoot as sf
 from surefoot import InvalidTally, Predictions, Tally, tally
-from surefoot.core.table import Sums
+from surefoot.core.table import Sums, Table
 from surefoot.metrics import ALL
 from surefoot.metrics.size_ratio import SURPRISE
 
@@ -193,3 +193,67 @@ def test_saving_leaves_the_old_file_if_it_fails(saved, monkeypatch) -> None:
         tally(Predictions.from_correct([True], [0.5])).save(saved)
     assert saved.read_bytes() == before
     assert [f.name for f in saved.parent.iterdir()] == [saved.name]
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_every_ranking_from_a_tally_lies_within_its_bound(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 400))
+    p = np.clip(rng.random(n) * 10.0 ** rng.uniform(-4, 0) + rng.choice([0, 0.5]), 0, 1)
+    y = (rng.random(n) < p).astype(int)
+    y[:2] = 0, 1
+    q = Predictions.from_probabilities(y, p, sample_weight=rng.uniform(0.1, 2, n))
+    t = tally(q)
+    for name in ("auc", "cw_auc", "auc_gain", "cw_average_precision"):
+        assert abs(ALL[name](q) - ALL[name].of(t)) <= ALL[name].bound(t) + 1e-12
+
+
+def test_average_precision_states_a_bound_for_cells_of_positives_alone() -> None:
+    q = Predictions.from_probabilities([0, 1, 1, 0], [0.9, 0.5, 0.50001, 0.1])
+    t, metric = tally(q), ALL["cw_average_precision"]
+    assert 0 < abs(metric(q) - metric.of(t)) <= metric.bound(t)
+
+
+def test_a_tally_remembers_what_it_was_sliced_by() -> None:
+    p = Predictions.from_labels(["a", "b", "a"], ["a", "a", "a"], [0.9, 0.8, 0.7])
+    assert [part.verdict for part in sf.assess(tally(p, by="truth")).slices] == [None, None]
+    with pytest.raises(sf.InvalidTally, match="sliced by truth, the other by predicted"):
+        tally(p, by="truth") + tally(p, by="predicted")
+    with pytest.raises(sf.InvalidTally, match="different kinds"):
+        tally(p, by=[True, False, True]) + tally(p, by=[1, 0, 1])
+
+
+def test_a_changed_tally_file_is_damaged(tmp_path) -> None:
+    tally(Predictions.from_correct([True, False], [0.5, 0.6])).save(tmp_path / "t")
+    document = json.loads((tmp_path / "t").read_text())
+    document["tables"]["all rows"]["totals"]["weight"] = [[-3]]
+    (tmp_path / "t").write_text(json.dumps(document))
+    with pytest.raises(sf.InvalidTally, match="damaged"):
+        sf.Tally.load(tmp_path / "t")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"steps": 3}, "steps is 3"),
+        ({"classes": 3}, "classes is 3"),
+        ({"codes": [1, 0]}, "rising order"),
+        ({"codes": [-1, 1]}, "negative"),
+        ({"codes": [0, 1 << 40], "classes": 1}, "class without label"),
+        ({"totals": {"weight": [[1.0]]}}, "'weight' does not have a number for each code"),
+        ({"totals": {"weight": [[1.0, 2.0], [0.0, float("inf")]]}}, "'weight' does not have a number for each code"),
+    ],
+)
+def test_a_forged_table_is_refused(change: dict, said: str) -> None:
+    whole = {"codes": [0, 1], "totals": {"weight": [[1.0, 2.0]]}, "steps": None, "classes": 0}
+    assert Table.unpacked(whole, 2).totals["weight"].value.tolist() == [1.0, 2.0]
+    with pytest.raises(ValueError, match=said):
+        Table.unpacked({**whole, **change}, 2)
+
+
+def test_a_tally_says_what_it_holds() -> None:
+    p = Predictions.from_labels([0, 1, 1], [0, 1, 0], [0.9, 0.8, 0.6])
+    whole, sliced = repr(tally(p, ["accuracy"])), repr(tally(p, ["accuracy"], by="predicted"))
+    # rows, weight, errors, certain, certain and wrong, doubt, wrong; and correct
+    assert whole == "<Tally: 8 terms under 1 keys>"
+    assert sliced == "<Tally: 8 terms under 1 keys, 2 slices by predicted>"

@@ -17,7 +17,7 @@ from surefoot.risk.law.counts import counts_of
 from surefoot.risk.test import both_sides
 from surefoot.synthetic import PROFILES
 
-SHOWN = (Path(__file__).parent / "data" / "verdicts.txt").read_text()
+SHOWN = (Path(__file__).parents[1] / "data" / "verdicts.txt").read_text()
 FOUND = ("overconfident", "underconfident", "mixed")
 
 

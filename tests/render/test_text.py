@@ -1,0 +1,69 @@
+"""What an assessment prints in a terminal."""
+
+import numpy as np
+import pytest
+
+import surefoot as sf
+from surefoot import Predictions
+from surefoot.render.text import Terminal, render
+
+
+def test_a_weighted_assessment_says_so() -> None:
+    p = Predictions.from_correct([1, 0] * 20, [0.5, 0.6] * 20, sample_weight=[0.5] * 40)
+    assert "40 rows; counted by weights that add up to 20" in str(sf.assess(p))
+
+
+def profile(rows: int, accuracy, seed: int = 0) -> sf.Predictions:
+    rng = np.random.default_rng(seed)
+    c = rng.uniform(0.5, 0.95, rows)
+    predicted = rng.integers(0, 2, rows)
+    correct = rng.random(rows) < accuracy(c)
+    return sf.Predictions.from_labels(np.where(correct, predicted, 1 - predicted), predicted, c)
+
+
+def test_print_says_what_was_found() -> None:
+    text = str(sf.assess(profile(4000, lambda c: 0.8 * c), by="predicted"))
+    assert "v STRONGLY OVERCONFIDENT\n  Do not take these confidences at face value." in text
+    assert "\n  Risk\n    O/E" in text
+    assert "\n  Value\n    accuracy" in text
+    assert "Slices by predicted: 2 of 2 overconfident" in text
+    assert max(map(len, text.splitlines())) <= 88
+    certain = str(sf.assess(sf.Predictions.from_correct([False, True], [1.0, 0.5])))
+    assert "1 row with confidence 1 was wrong" in certain
+
+
+def test_print_tells_of_rounded_and_certain_rows() -> None:
+    with pytest.warns(sf.RoundedConfidenceWarning):
+        p = sf.Predictions.from_correct([True, True], np.array([1, 0.5], dtype=np.float32))
+    assert "note: 1 of 2 confidences are 1.0 by rounding" in str(sf.assess(p))
+    assert "1 of 2 rows have confidence 1 and are right" in str(
+        sf.assess(sf.Predictions.from_correct([1, 1], [1.0, 0.5]))
+    )
+
+
+def test_names_from_outside_are_shown_escaped_and_cut() -> None:
+    group = ["a\x1b[31m\u202e", "b" * 60] * 50
+    text = str(sf.assess(profile(100, lambda c: c), by=group))
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert "b" * 41 not in text
+
+
+def test_few_rows_do_not_reassure() -> None:
+    text = str(sf.assess(sf.Predictions.from_correct([True] * 35 + [False] * 5, [0.9] * 40)))
+    assert "  INCONCLUSIVE\n  With 40 rows, confidence could be up to 16.9 points too high on average" in text
+    assert "deflation of up to" not in text
+
+
+def test_the_ruler_of_the_terminal() -> None:
+    p = sf.synthetic.predictions("tight_hi", "overconf_root", 3000, rng=np.random.default_rng(3))
+    text = render(sf.assess(p), Terminal(symbols=True, width=88))
+    ruler = next(line for line in text.splitlines() if line.strip().startswith("|"))
+    assert "▼" in ruler
+    assert "|" in ruler[4:]
+    assert "▼" not in render(sf.assess(p), Terminal(symbols=True, width=70)).split("Risk")[1]
+
+
+def test_one_confidence_for_all_is_told_with_its_digits() -> None:
+    a = sf.assess(sf.Predictions.from_correct([True] * 100, doubt=[1e-4] * 100))
+    assert "all rows share one confidence (99.99%)" in str(a)
