@@ -342,3 +342,12 @@ def test_rows_that_claim_certainty_tell_of_deflation_too() -> None:
     r = sf.risk_test(sf.Predictions.from_correct(correct, confidence))
     assert r.deflation == pytest.approx(best, abs=1e-3)
     assert r.deflation_interval[0] <= best <= r.deflation_interval[1] < 0.25
+
+
+def test_rows_that_are_too_often_right_leave_no_shortfall() -> None:
+    from scipy.stats import binom
+
+    # so few mistakes have a chance below 2.5% even without any shortfall
+    assert binom.cdf(5, 200, 0.1) < 0.025
+    correct = [True] * 195 + [False] * 5
+    assert risk_test(Predictions.from_correct(correct, [0.9] * 200)).deflation_interval == (0.0, 0.0)

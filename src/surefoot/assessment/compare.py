@@ -100,6 +100,7 @@ def compare(models: Mapping[str, Any], *, level: float = 0.05, groups: Any = Non
 
     Examples
     --------
+    >>> from surefoot import Predictions
     >>> one = Predictions.from_correct([True] * 90 + [False] * 10, [0.9] * 100)
     >>> other = Predictions.from_correct([True] * 70 + [False] * 30, [0.9] * 100)
     >>> c = compare({"one": one, "other": other})

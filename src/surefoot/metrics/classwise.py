@@ -7,7 +7,6 @@ confidence in the place of counts.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from functools import cache
 from inspect import cleandoc
@@ -306,7 +305,7 @@ def _macro_metric(
     """The macro form, as it stands in ``ALL``; its notation is that of the formula's docstring."""
     notation = (formula.__doc__ or "").partition(".. math::")[2].partition("\n\n")[0]
     name = f"cw_{formula.__name__}"
-    reading = re.sub(r":func:`cw_(\w+)`", r"\1", cleandoc(formula.__doc__ or "").partition("\n")[0])
+    reading = cleandoc(formula.__doc__ or "").partition("\n")[0].replace(":func:`cw_", "").replace("`", "")
     return confusion_metric(
         name,
         formula,

@@ -72,6 +72,8 @@ class Deflation:
 
     def _high(self) -> float:
         inside = self.best
+        if not inside and self._tail(0.0, above=False) < _TAIL:
+            return 0.0
         outside = max(inside, 1 / (self._counts.n + self._sure))
         while outside < _MOST and self._tail(outside, above=False) >= _TAIL:
             inside, outside = outside, min(2 * outside, _MOST)

@@ -80,6 +80,7 @@ def intervals(
 
     Examples
     --------
+    >>> from surefoot import Predictions
     >>> p = Predictions.from_correct([True] * 80 + [False] * 20, [0.9] * 80 + [0.7] * 20)
     >>> interval = intervals(p)["accuracy"]
     >>> round(interval.low, 3), interval.value, round(interval.high, 3)
