@@ -22,10 +22,10 @@ TORCH ?= torch==2.13.0
 demo: .venv/.base
 	@$(BIN)/surefoot demo
 
-# on every core, with one thread of linear algebra each; and how much of the source was run
+# on every core, with one thread of linear algebra each; COVERAGE=1 also tells how much of the source was run
 test: check
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m 'not heavy' -n auto \
-		--cov --cov-report=term:skip-covered --cov-fail-under=92
+		$(if $(COVERAGE),--cov --cov-report=term:skip-covered --cov-fail-under=92)
 
 # what needs more than Python: Java for Spark, torch (Triton's interpreter runs the GPU's kernels anywhere), a browser;
 # and the packages that values are compared with

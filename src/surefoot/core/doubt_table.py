@@ -40,13 +40,6 @@ def exact_codes(doubt: Floats, confidence: Floats) -> Codes:
     return np.where(doubt <= confidence, EXACT + doubt.view(np.int64), -1 - confidence.view(np.int64))
 
 
-def cell_codes(doubt: Floats, confidence: Floats) -> Codes:
-    """The cell of each value, from 0 to ``CELLS`` - 1, rising with doubt."""
-    is_doubt = doubt <= confidence
-    cell = _cells(np.where(is_doubt, doubt, confidence))
-    return np.where(is_doubt, cell, LAST - cell)
-
-
 def _cells(lesser: Floats) -> Codes:
     cell = lesser.view(np.int64) >> CUT
     # a cut within a cell makes two of it
