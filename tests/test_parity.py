@@ -275,7 +275,7 @@ def test_a_function_given_a_tally_says_where_to_read_it(name: str) -> None:
 def test_every_public_function_of_predictions_is_under_the_law() -> None:
     """A new public function whose first argument is predictions must be added above."""
     first = ("y_true", "predictions", "predictions_or_tally", "x")
-    public = [name for name in dir(sf) if inspect.isfunction(getattr(sf, name, None))]
+    public = [name for name in dir(sf) if name not in sf._MODULES and inspect.isfunction(getattr(sf, name))]
     takes = [name for name in public if next(iter(inspect.signature(getattr(sf, name)).parameters), "") in first]
     covered = " ".join(CALLS)
     assert [name for name in takes if name not in covered] == []

@@ -246,9 +246,9 @@ def test_a_changed_tally_file_is_damaged(tmp_path) -> None:
 )
 def test_a_forged_table_is_refused(change: dict, said: str) -> None:
     whole = {"codes": [0, 1], "totals": {"weight": [[1.0, 2.0]]}, "steps": None, "classes": 0}
-    assert Table.unpacked(whole, 2).totals["weight"].value.tolist() == [1.0, 2.0]
+    assert Table.unpack(whole, 2).totals["weight"].value.tolist() == [1.0, 2.0]
     with pytest.raises(ValueError, match=said):
-        Table.unpacked({**whole, **change}, 2)
+        Table.unpack({**whole, **change}, 2)
 
 
 def test_a_tally_says_what_it_holds() -> None:

@@ -80,7 +80,7 @@ def test_list_columns_are_pushed_down(make) -> None:
         ({"sure": None}, CONSTRUCTORS["labels"], r"column 'sure': 700 values.* null"),
         ({"y": None}, CONSTRUCTORS["labels"], r"column 'y': 700 values are null.*y is null"),
         ({"w": -1.0}, CONSTRUCTORS["weighted labels"], r"column 'w': 700 values \(such as -1.0\).*w < 0"),
-        ({"w": 0.0}, CONSTRUCTORS["weighted labels"], "all weights are 0"),
+        ({"w": 0.0}, CONSTRUCTORS["weighted labels"], "weights that are all 0"),
         ({"p_a": 0.9}, CONSTRUCTORS["probabilities"], r"add up to 1.*abs\(sum - 1\)"),
         ({"y": 1}, CONSTRUCTORS["labels"], "column 'y' holds integers, but column 'guess' holds strings"),
         ({"sure": 1}, CONSTRUCTORS["labels"], "column 'sure' holds integers"),

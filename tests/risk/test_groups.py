@@ -174,14 +174,14 @@ def test_slices_hold_only_the_groups_of_their_rows() -> None:
 
 def test_a_group_is_not_parted_between_pieces() -> None:
 
-    from surefoot.files.reading import _unparted
+    from surefoot.files.reading import _keep_groups_whole
     from surefoot.files.source import Batch
 
     values = [1, 1, 2, 2, 2, 3, 3, 3, 3, 4]
     table = pa.table({"g": values})
     for size in (1, 2, 3, 4, 10):
         pieces = (Batch(table.slice(i, size)) for i in range(0, 10, size))
-        found = [batch.table.column("g").to_pylist() for batch in _unparted(pieces, "g")]
+        found = [batch.table.column("g").to_pylist() for batch in _keep_groups_whole(pieces, "g")]
         assert [x for part in found for x in part] == values
         assert all(a[-1] != b[0] for a, b in itertools.pairwise(found))
 
