@@ -205,8 +205,10 @@ def claim_of_columns(table: Numbers, chosen: Any, at: Any, xp: Any) -> Claim:
 def claim_of_second(probability: Numbers, chosen: Any, xp: Any) -> Claim:
     """From P(second label): doubt is p itself where the first label is predicted, 1 - p where the second is."""
     second = chosen == 1
-    own = xp.where(second, probability.values, 0.0)
-    alone = claim_alone("probabilities", replace(probability, values=own))
+    alone = Claim(None)
+    if probability.most >= probability.near_one:
+        own = xp.where(second, probability.values, 0.0)
+        alone = claim_alone("probabilities", replace(probability, values=own))
     confidence, doubt = split_second(probability.values, second, alone.rounded, alone.doubt_of_one, xp)
     return Claim(confidence, doubt, alone.rounded)
 
