@@ -247,8 +247,15 @@ class NarwhalsEngine(Engine):
     def _number(self, keys: Sequence[Key], more: Any = None) -> Any:
         """One number for the cells of several keys, each a digit of it; ``more`` is the last."""
         widths = widths_of(keys)
-        digits = [digit * width for key, width in zip(keys, widths, strict=False) for digit in self._digits(key)]
-        return sum(digits, start=0 if more is None else more * widths[-1])
+        cells = [self._cell(key) * width for key, width in zip(keys, widths, strict=False) if key.digits]
+        return sum(cells, start=0 if more is None else more * widths[-1])
+
+    def _cell(self, key: Key) -> Any:
+        """The number of a row's cell, when all cells of a key without classes are counted through."""
+        cell, *digits = self._digits(key)
+        for digit, size in zip(digits, key.sizes(0)[1:], strict=True):
+            cell = cell * size + digit
+        return cell
 
     def _evaluate(self, expressions: list[Expression], more: Mapping[str, Any] | None = None) -> list[Any]:
         return evaluate(program(expressions), self._column(more or {}), self.operations)
@@ -345,7 +352,8 @@ class NarwhalsEngine(Engine):
                 values = np.array([rows[i][term.name] for i in mine])
                 totals[term.name] = _add_up(places, values, len(found))
             kind = DoubtTable if key.operation == "doubts" else Table
-            table = kind(found, totals, key.classes, steps).bounded()
+            codes_found = key.codes_of(found, 0) if key.digits and not key.classes else found
+            table = kind(codes_found, totals, key.classes, steps).bounded()
             self.parts.setdefault(value, {})[key.name] = table
 
 

@@ -63,8 +63,15 @@ class SparkEngine(NarwhalsEngine):
 
     def _number(self, keys: Sequence[Key], more: Any = None) -> str:
         widths = widths_of(keys)
-        digits = [f"{digit} * {width}" for key, width in zip(keys, widths, strict=False) for digit in self._digits(key)]
-        return " + ".join([*digits, *([] if more is None else [f"{more} * {widths[-1]}"])])
+        cells = [f"{self._cell(key)} * {width}" for key, width in zip(keys, widths, strict=False) if key.digits]
+        return " + ".join([*cells, *([] if more is None else [f"{more} * {widths[-1]}"])])
+
+    def _cell(self, key: Key) -> str:
+        cell: str
+        cell, *digits = self._digits(key)
+        for digit, size in zip(digits, key.sizes(0)[1:], strict=True):
+            cell = f"({cell} * {size} + {digit})"
+        return cell
 
     def _doubt_cell(self) -> str:
         frame = self.predictions.frame.to_native()
