@@ -89,7 +89,7 @@ class InvalidPredictions(ValueError):
         name = self._name(self.argument, self.column)
         if self.count is not None:
             such = f" (such as {printable_value(self.value)})" if self.has_value else ""
-            return f"{name}: {self.count:,} value{'' if self.count == 1 else 's'}{such}"
+            return f"{name}: {self.count:,} values{such}"
         if self.row is None or self.file:
             return name
         index = self.row if isinstance(self.row, tuple) else (self.row,)

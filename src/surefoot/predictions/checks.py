@@ -142,13 +142,6 @@ def check_classes(name: str, values: Any, truth: Any) -> int:
     return int(values.shape[1])
 
 
-def check_together(**needed: Any) -> None:
-    """Raise if a column that is needed was not given."""
-    for name, given in needed.items():
-        if given is None:
-            raise InvalidPredictions("is missing", argument=name)
-
-
 def refuse_null(argument: str, row: int | tuple[int, ...], what: str) -> InvalidPredictions:
     """The error for a value that is not there, and what stands there instead."""
     return InvalidPredictions(f"is {what}", argument=argument, row=row, hint="fill it or drop the row")

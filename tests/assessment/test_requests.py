@@ -1,0 +1,44 @@
+"""What assess is asked for that it cannot give."""
+
+import numpy as np
+import pytest
+
+import surefoot as sf
+from surefoot.assessment import assess as room
+
+P = sf.Predictions.from_correct([True, False, True, True] * 10, [0.9, 0.6, 0.7, 0.8] * 10)
+
+
+def test_metrics_are_names() -> None:
+    with pytest.raises(TypeError, match="metrics is 3; give names"):
+        sf.assess(P, metrics=3)
+    assert sf.assess(P, metrics="ece").metrics["ece"] == sf.ece(P)
+    assert sf.assess(P, metrics=iter(["ece"])).metrics["ece"] == sf.ece(P)
+
+
+def test_a_tally_is_assessed_alone() -> None:
+    t = sf.tally(P)
+    with pytest.raises(
+        sf.InvalidPredictions, match=r"assess\(tally\) takes no other data arguments; got 'probabilities'"
+    ):
+        sf.assess(t, [0.5])
+    with pytest.raises(sf.InvalidPredictions, match="cannot be sliced afterwards"):
+        sf.assess(t, by="predicted")
+    with pytest.raises(sf.InvalidPredictions, match="which rows belong together"):
+        sf.assess(t, groups=np.arange(40))
+    assert room.with_all_metrics(sf.assess(t)).metrics == sf.assess(t).metrics
+
+
+def test_what_orders_many_rows_is_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "MOST_ORDERED", 10)
+    a = sf.assess(P)
+    assert "smooth_ece" not in a.metrics
+    with pytest.raises(
+        sf.MetricUnavailable, match=r"takes long for more than 10; ask for it by itself with surefoot.smooth_ece"
+    ):
+        a["smooth_ece"]
+
+
+def test_rows_of_unequal_length_are_named() -> None:
+    with pytest.raises(sf.InvalidPredictions, match="probabilities"):
+        sf.assess(["a", "b", "b"], [[0.9, 0.1], [0.2], [0.5, 0.5]])
