@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
+
+import surefoot as sf
 
 DOCUMENT = json.loads((Path(__file__).parent / "data" / "vectors.json").read_text())
 VALUES: dict[str, Any] = DOCUMENT["values"]
@@ -69,3 +72,12 @@ EDGES: dict[str, Any] = {
     "zero only": ([0.0], [False]),
     "one only": ([1.0], [True]),
 }
+
+
+def of(name: str) -> sf.Predictions:
+    """A vector as predictions."""
+    return sf.Predictions.from_correct(VECTORS[name].correct, VECTORS[name].confidence)
+
+
+def close(mine: float, reference: float, tolerance: float = 1e-10) -> None:
+    assert mine == pytest.approx(reference, rel=tolerance)

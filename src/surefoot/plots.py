@@ -1,15 +1,19 @@
-"""Plots by matplotlib: ``surefoot.plots.ReliabilityDisplay.from_predictions(...).plot()`` and its siblings."""
+"""Plots by matplotlib, in the manner of scikit-learn's displays: computed once, drawn as often as one likes.
 
-from surefoot.render.mpl import (
-    CalibratorsDisplay,
+Each display has ``from_predictions`` and ``from_estimator``, ``plot(ax=None)`` and ``frame()``, the numbers that are
+drawn. No global style is touched. Shapes repeat what colours say: ▼ more errors than expected, ▲ fewer, ○ neither.
+"""
+
+from surefoot.render.mpl.calibrators import CalibratorsDisplay
+from surefoot.render.mpl.figures import (
     ConcentrationDisplay,
     ReliabilityDisplay,
     RiskCoverageDisplay,
     RocDisplay,
-    SlicesDisplay,
     StretchedReliabilityDisplay,
-    WealthDisplay,
 )
+from surefoot.render.mpl.slices import SlicesDisplay
+from surefoot.render.mpl.wealth import WealthDisplay
 
 __all__ = [
     "CalibratorsDisplay",

@@ -108,7 +108,7 @@ def test_no_rows_is_an_error() -> None:
 
 def test_an_array_cannot_slice_a_lazy_frame() -> None:
     p = Predictions.from_frame(pl.from_pandas(FRAME).lazy(), **CONSTRUCTORS["labels"])
-    with pytest.raises(InvalidPredictions, match="name one of its"):
+    with pytest.raises(InvalidPredictions, match="the name of one of its columns"):
         tally(p, by=[1, 2])
     with pytest.raises(InvalidPredictions, match="by='colour' is no column"):
         tally(p, by="colour")

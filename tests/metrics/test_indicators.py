@@ -7,22 +7,13 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.special import expit
-from vectors import DOCUMENT, EDGES, VALUES, VECTORS
+from vectors import DOCUMENT, EDGES, VALUES, VECTORS, close, of
 
 import surefoot as sf
 from surefoot.metrics import ALL
 from surefoot.metrics.tested import binomial_p_values, pooled
 
 NAMES = ("A", "B", "D", "E")
-
-
-def of(name: str) -> sf.Predictions:
-    v = VECTORS[name]
-    return sf.Predictions.from_correct(v.correct, v.confidence)
-
-
-def close(mine: float, reference: float, tolerance: float = 1e-10) -> None:
-    assert mine == pytest.approx(reference, rel=tolerance)
 
 
 @pytest.mark.parametrize("name", NAMES)

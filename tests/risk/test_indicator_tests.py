@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
-from vectors import EDGES, VALUES, VECTORS
+from vectors import EDGES, VALUES, close, of
 
 import surefoot as sf
 from surefoot.metrics.by_confidence import TERMS, levels
@@ -13,15 +13,6 @@ from surefoot.metrics.tested import tcal_levels, tcal_statistics
 from surefoot.risk.indicator_tests import largest_deviation_tail, range_tail
 
 NAMES = ("A", "B", "D", "E")
-
-
-def of(name: str) -> sf.Predictions:
-    v = VECTORS[name]
-    return sf.Predictions.from_correct(v.correct, v.confidence)
-
-
-def close(mine: float, reference: float, tolerance: float = 1e-10) -> None:
-    assert mine == pytest.approx(reference, rel=tolerance)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -76,7 +76,7 @@ class Calibration:
     def plot(self, ax: Any = None) -> Any:
         """Value against risk, a mark for each; see :class:`surefoot.plots.CalibratorsDisplay`."""
         models = {name: trial.assessment for name, trial in self.trials.items()}
-        return present("mpl", "CalibratorsDisplay", models).plot(ax=ax)
+        return present("mpl.calibrators", "CalibratorsDisplay", models).plot(ax=ax)
 
     def to_dict(self) -> dict[str, Any]:
         """The numbers, as plain values."""

@@ -50,7 +50,7 @@ class Key:
     is_bounded: ClassVar[bool] = True
     #: How many halves of its codes speak of classes: none, the upper, or both.
     classes: ClassVar[int] = 0
-    #: What makes a cell, the most significant first; of other operations than cells, nothing.
+    #: What makes a cell, at most two and the most significant first; of other operations than cells, nothing.
     digits: Sequence[Digit] = ()
 
     def __eq__(self, other: object) -> bool:
@@ -70,7 +70,7 @@ class Key:
         """The codes of cells, given their numbers when all cells are counted through."""
         if len(self.digits) < 2:
             return places
-        width = self.sizes(classes)[1]
+        _, width = self.sizes(classes)
         return ((places // width) << HALF) | places % width
 
 

@@ -62,7 +62,7 @@ class NarwhalsEngine(Engine):
             raise InvalidPredictions(
                 "is a column of values, but these predictions lie in a lazy frame",
                 argument="by",
-                hint="name one of its",
+                hint="give the name of one of its columns",
             )
         self.nw = nw
         self.sliced_by = by
@@ -94,7 +94,8 @@ class NarwhalsEngine(Engine):
         plain = {key: terms for key, terms in groups.items() if key.operation == "cells" and not key.digits}
         if plain:
             self._file_cells(plain)
-        for key, terms in groups.items():
+        # pairs of classes come first: they tell the labels
+        for key, terms in sorted(groups.items(), key=lambda item: -item[0].classes):
             if key.classes and key.operation == "cells":
                 self._file_classes(key, terms)
             elif key.operation == "doubts" and self._file_doubts(key, terms, bins):
@@ -137,6 +138,8 @@ class NarwhalsEngine(Engine):
     def _file_classes(self, key: Key, terms: list[Term]) -> None:
         digits = self._digits(key)
         rows = self._sum({f"sf_d{i}": digit for i, digit in enumerate(digits)}, terms)
+        if self.predictions.labels is None and key.classes == 2:
+            self.labels = tuple(sorted({row[name] for row in rows for name in ("sf_d0", "sf_d1")}))
         where = {label: i for i, label in enumerate(self.labels)}
         # the columns of probabilities made positions of the labels; elsewhere they are the labels themselves
         coded = self.predictions.labels is not None

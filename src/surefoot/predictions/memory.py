@@ -174,7 +174,7 @@ class InMemory(Predictions):
         """
         order = values.argsort(stable=True)
         grouped, ordered = self[order], values[order]
-        starts = [0, *(int(start) + 1 for start in self.xp.where(ordered[1:] != ordered[:-1])[0])]
+        starts = [0, *(start + 1 for start in self.xp.where(ordered[1:] != ordered[:-1])[0].tolist())]
         for start, stop in pairwise([*starts, len(ordered)]):
             part = grouped[start:stop]
             if part._weight is None or bool(part._weight.any()):
