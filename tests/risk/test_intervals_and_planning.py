@@ -183,7 +183,7 @@ def test_plans_refuse_what_makes_no_sense() -> None:
     ):
         with pytest.raises(ValueError, match="should be a number between 0 and 1"):
             sf.required_n([0.7, 0.8], **arguments)
-    with pytest.raises(InvalidPredictions, match="nothing to plan"):
+    with pytest.raises(InvalidPredictions, match="planning needs some that lie between"):
         sf.required_n([1.0, 1.0], deflation=0.1)
     with pytest.raises(InvalidPredictions, match="confidence"):
         sf.required_n([0.5, 1.2], deflation=0.1)
