@@ -19,11 +19,38 @@ _SUPPOSED = 6
 
 
 def load(path: str | os.PathLike[str], **columns: Any) -> ArrayPredictions:
-    """Predictions from a file: CSV, TSV, Parquet, Arrow, JSON lines, NPZ, or a log of lm-evaluation-harness.
+    """Read predictions from a file.
 
-    ``columns`` are those of :meth:`Predictions.from_frame`; sensible names are found without being told. A folder or a
-    glob is one data set. All rows are held in memory: of files too large for that, take :func:`surefoot.tally_batches`
-    or the command line.
+    Formats: CSV, TSV, Parquet, Arrow, JSON lines, NPZ, and logs of lm-evaluation-harness. All rows are read into
+    memory; for larger files use :func:`surefoot.tally_batches` or the command line.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file; a folder or a glob is read as one data set.
+    **columns : object
+        The arguments of :meth:`Predictions.from_frame`, such as ``truth="label"`` or ``probabilities="p_"``, and
+        ``delimiter`` for text files. Columns that you do not name are detected by name.
+
+    Returns
+    -------
+    Predictions
+        The rows, ready to be assessed.
+
+    Raises
+    ------
+    InvalidPredictions
+        If the file cannot be read, a column is missing or ambiguous, or a value is invalid; the message names the file,
+        the row and the column.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "predictions.csv")
+    ...     _ = path.write_text("correct,confidence\\n1,0.9\\n0,0.6\\n")
+    ...     load(path)
+    Predictions(2 rows, accuracy 50.0%)
     """
     labels, floor = columns.pop("labels", None), columns.pop("floor", None)
     positive, float32 = columns.pop("pos_label", None), columns.pop("float32", True)
