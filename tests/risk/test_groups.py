@@ -128,12 +128,12 @@ def test_groups_that_cannot_be_are_refused() -> None:
     lazy = Predictions.from_frame(frame.lazy(), correct="correct", doubt="doubt")
     for call, match in (
         (lambda: risk_test(p, groups=groups[:-1]), "groups has 199 rows"),
-        (lambda: risk_test(p, groups=np.zeros(len(p), dtype=int)), "all rows are of one group"),
+        (lambda: risk_test(p, groups=np.zeros(len(p), dtype=int)), "all rows are in one group"),
         (lambda: risk_test(sf.tally(p), groups=groups), "a tally does not hold which rows belong together"),
         (lambda: sf.assess(sf.tally(p), groups=groups), "a tally does not hold which rows belong together"),
         (lambda: sf.assess(p, groups="patient"), "give a column of values"),
-        (lambda: risk_test(lazy, groups="nobody"), "give the name of one of its columns"),
-        (lambda: risk_test(lazy, groups=groups), "give the name of one of its columns"),
+        (lambda: risk_test(lazy, groups="nobody"), "pass the name of one of its columns"),
+        (lambda: risk_test(lazy, groups=groups), "pass the name of one of its columns"),
     ):
         with pytest.raises(InvalidPredictions, match=match):
             call()

@@ -422,13 +422,13 @@ def check_steps(start: Floats, *values: Floats, more: int = 0) -> None:
         raise ValueError("steps do not rise")
     for value in values:
         if value.shape != (len(start) + more,) or not len(value) or not ((value >= 0) & (value <= 1)).all():
-            raise ValueError("values of steps are no probabilities, one for each")
+            raise ValueError("the values of the steps must be probabilities, one for each step")
 
 
 def check_finite(*values: float) -> None:
     """Raise unless all are finite numbers."""
     if not all(isinstance(value, int | float) and math.isfinite(value) for value in values):
-        raise ValueError("a parameter is no finite number")
+        raise ValueError("a parameter is not a finite number")
 
 
 def _class_probability(rows: ArrayPredictions, label: int) -> tuple[Floats, Floats]:

@@ -88,7 +88,7 @@ def _unpack(body: dict[str, Any]) -> Calibrator:
     )
     classes = body["classes"]
     if not isinstance(classes, list) or len(set(map(repr, classes))) < 2 or len(maps) != found._map_count(len(classes)):
-        raise ValueError("classes and maps do not belong together")
+        raise ValueError("classes and maps do not fit together")
     found.classes_, found.maps_ = np.array(classes), maps
     support = body.get("support")
     found.support_ = None if support is None else Support(**support)

@@ -245,12 +245,12 @@ def _check_alike(one: Tally, other: Tally) -> None:
         key, term = sorted(terms ^ others)[0]
         side = "first" if (key, term) in terms else "second"
         raise InvalidTally(
-            f"these tallies do not hold the same terms: only the {side} has {term!r} by {key}. "
-            "Tally both with the same metrics, with the same constructor and for the same number of classes."
+            f"these tallies hold different terms: only the {side} has {term!r} by {key}. "
+            "Make both with the same metrics, with the same constructor and for the same number of classes."
         )
     if one.labels and other.labels and type(one.labels[0]) is not type(other.labels[0]):
         raise InvalidTally(
-            f"the labels of one tally are like {one.labels[0]!r}, of the other like {other.labels[0]!r}."
+            f"one tally has labels such as {one.labels[0]!r}, the other such as {other.labels[0]!r}; convert one."
         )
     if one.by != other.by:
         raise InvalidTally(f"one tally is sliced by {one.by or 'nothing'}, the other by {other.by or 'nothing'}.")

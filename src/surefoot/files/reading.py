@@ -91,7 +91,7 @@ def read(
             or positive is not None
             or any(value is not None for value in columns.values())
         ):
-            raise BadFile("a saved tally has no columns to choose from; give it alone", file=path)
+            raise BadFile("a saved tally has no columns; pass it without column options", file=path)
         return Reading(path, sources, None)
     reader = Reader(path, sources, columns, by, None, None, progress, positive=positive, float32=float32, group=group)
     return reader.whole_or_tally(metrics) if group is None else reader.whole()

@@ -43,7 +43,7 @@ ENOUGH = 15
 _RARE = 30
 #: Degrees of freedom that stand for a normal law.
 _NORMAL = 1e9
-_CONSTANT = "nothing varies from row to row: there is no telling how much it could"
+_CONSTANT = "nothing varies from row to row, so the variance is unknown"
 
 
 @dataclass(frozen=True)
@@ -283,7 +283,7 @@ def _gamma_limits(events: Floats, most: float, level: float) -> tuple[float, flo
 
 
 def _absent(value: float, level: float, why: str) -> Interval:
-    return Interval(value, math.nan, math.nan, math.nan, level, f"there is no interval: {why}.")
+    return Interval(value, math.nan, math.nan, math.nan, level, f"no interval is available: {why}.")
 
 
 def _note(of: Iterable[Estimate], groups: Codes | None) -> str:
@@ -294,7 +294,7 @@ def _note(of: Iterable[Estimate], groups: Codes | None) -> str:
 def _note_on(telling: float, what: str, groups: Codes | None) -> str:
     if groups is not None and groups.max() + 1 < ENOUGH:
         telling, what = float(groups.max()) + 1, "groups"
-    return f"the interval rests on {round(telling)} {what}: it is rough." if telling < ENOUGH else ""
+    return f"the interval rests on {round(telling)} {what} and is approximate." if telling < ENOUGH else ""
 
 
 def _ece_interval(predictions: ArrayPredictions, level: float, groups: Codes | None) -> Interval:
@@ -324,5 +324,5 @@ def _ece_interval(predictions: ArrayPredictions, level: float, groups: Codes | N
     usual = math.sqrt(2 / math.pi) * sum(map(math.sqrt, variances)) * times / quantile(level, _NORMAL)
     low = value - usual - math.sqrt(1 - 2 / math.pi) * times * error
     wrong = float(predictions.wrong.sum())
-    note = _note_on(min(wrong, len(predictions) - wrong), "mistakes of the rarer kind", groups)
+    note = _note_on(min(wrong, len(predictions) - wrong), "samples of the rarer outcome", groups)
     return Interval(value, max(0.0, low), min(1.0, value + times * error), error, level, note)

@@ -299,9 +299,7 @@ class Monitor:
         if not len(correct):
             return
         if groups is not None and not given:
-            raise InvalidPredictions(
-                "groups are named when predictions are issued: expect(ids, confidence, groups=...)."
-            )
+            raise InvalidPredictions("pass groups when predictions are issued: expect(ids, confidence, groups=...).")
         units = None if groups is None else codes_of(len(correct), inputs.column_of(len(correct), groups))
         fresh = np.ones(len(correct), dtype=bool) if names is None else self._counted.are_new(names)
         awaited = np.zeros(len(correct), dtype=bool)
