@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from surefoot.assessment.assess import Assessment
+    from surefoot.assessment.result import Assessment
 
 #: The verdicts that each word stands for.
 _WORDS = {"risky": ("overconfident", "mixed"), "inconclusive": ("inconclusive",)}

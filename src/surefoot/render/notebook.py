@@ -6,7 +6,7 @@ import math
 from html import escape
 
 from surefoot._io.printable import printable
-from surefoot.assessment.assess import Assessment
+from surefoot.assessment.result import Assessment
 from surefoot.figures.labels import area, significant, typeset
 from surefoot.metrics.confusion import Confusion
 from surefoot.render import wording

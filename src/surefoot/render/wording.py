@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from surefoot._stats.binomial import limits
-from surefoot.assessment.assess import Assessment
+from surefoot.assessment.result import Assessment
 from surefoot.assessment.slices import Slice
 from surefoot.assessment.verdict import NEAR_CERTAINTY, pool
 from surefoot.figures.labels import significant
