@@ -40,6 +40,13 @@ def percent(value: float, *, zero: str = "0.0%") -> str:
     return f"{value:.1%}"
 
 
+def score(value: float) -> str:
+    """A score such as ECE: four decimals, three digits of what is smaller."""
+    if math.isnan(value) or math.isinf(value) or 0 < abs(value) < 0.001:
+        return significant(value)
+    return f"{value:.4f}"
+
+
 def probability(value: float) -> str:
     """A percentage that never reads 100%."""
     return "> 99.9%" if value > 0.999 else percent(value)

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import surefoot
+from surefoot._io.printable import printable
 from surefoot._stats.binomial import limits
 from surefoot.assessment.assess import Assessment
 from surefoot.assessment.slices import Slice
@@ -40,14 +42,12 @@ _WORDS = {
 _SHARED = 0.5
 #: Errors from which a factor is a headline, and evidence from which a place is named.
 _ENOUGH, _NOTABLE = 10, 2.0
-#: The 97.5% point of the normal law.
-_Z = 1.959964
 #: How far accuracy may fall below the share of the commonest class before labels are thought to be swapped.
 _FAR_BELOW = 0.10
 
 
 def in_words(a: Assessment) -> dict[str, Any]:
-    """What an assessment says, as it stands in JSON."""
+    """The sentences on an assessment, as they stand in JSON."""
     return {"headline": headline(a), "advice": advice(a), "findings": sentences(a), "notes": notes(a)}
 
 
@@ -92,9 +92,7 @@ def advice(a: Assessment) -> str:
             p = f"p {pvalue(a.risk.pvalue_omnibus)} is above {a.level / 2:g}"
             most = points(high, up=True)
             finding = f"Confidence looks too high, up to {most} on average, but not beyond doubt ({p})."
-        needed = _rows_needed(a)
-        more = f"About {needed:,} labelled rows" if needed > a.risk.n else "More labelled rows"
-        return f"{finding} {more} would tell to within {margin}."
+        return finding
     if low >= -a.margin:
         return f"Within {margin} of calibrated in the mean, at 95%."
     if high <= 0:
@@ -102,13 +100,35 @@ def advice(a: Assessment) -> str:
     return f"On average, confidence is at most {points(high, up=True)} too high, at 95%."
 
 
-def _rows_needed(a: Assessment) -> int:
-    """Rows in which the interval of the overstatement reaches no further than the margin to either side."""
-    rows = a.weight if a.risk.is_weighted else a.risk.n
-    share = min(0.5, max(a.risk.observed_errors, a.risk.expected_errors, 1.0) / (rows or 1.0))
-    needed = a.risk.design_effect * (share * (1 - share) * (_Z / a.margin) ** 2 + 1 / a.margin)
-    size = int(10.0 ** max(0, math.floor(math.log10(needed)) - 1))
-    return math.ceil(needed / size) * size
+def warnings(a: Assessment) -> tuple[str, ...]:
+    """What stands right under the verdict: reasons to doubt the input itself."""
+    return tuple(getattr(a, "warnings", ())) or tuple(_swap_notes(a))
+
+
+def footer(a: Assessment) -> str:
+    """The version, and the file that was read."""
+    return f"surefoot {surefoot.__version__}" + (f", {printable(a.source)}" if a.source else "")
+
+
+def source(a: Assessment) -> str:
+    """How many rows, of what."""
+    rows = pluralize(a.risk.n, "row")
+    if a.source:
+        return f"{rows} of {printable(a.source)}"
+    return rows if a.classes is None else f"{rows}, {pluralize(a.classes, 'class')}"
+
+
+def slice_title(a: Assessment) -> str:
+    """How many slices are off, in one line."""
+    by = printable(a.by, 40)
+    if a.by == "truth":
+        return "Slices by truth (descriptive: the truth is the outcome, so these get no verdict)"
+    total = len(a.slices)
+    numbers = {kind: sum(part.verdict == kind for part in a.slices) for kind in _WORDS}
+    also = "".join(
+        f", {numbers[kind]:,} {kind}" for kind in ("underconfident", "mixed", "inconclusive") if numbers[kind]
+    )
+    return f"Slices by {by}: {numbers['overconfident']:,} of {total:,} overconfident{also} (p adjusted for {total:,})"
 
 
 def sentences(a: Assessment) -> list[str]:
@@ -140,7 +160,7 @@ def error_sentence(a: Assessment) -> str:
 def _times(r: RiskResult) -> str:
     if not math.isfinite(r.oe_ratio):
         return ""
-    return f" ({_factor(r.oe_ratio)} times as many, 95% CI {ratio_interval(*r.oe_interval)})"
+    return f" ({significant(r.oe_ratio)} times as many, 95% CI {ratio_interval(*r.oe_interval)})"
 
 
 def _factor(ratio: float) -> str:
@@ -267,7 +287,7 @@ def describe_deflation(a: Assessment, side: RiskResult) -> str:
 def notes(a: Assessment) -> list[str]:
     """What else a reader has to know, only where it applies."""
     risk = a.risk
-    found = [*_swap_notes(a), *_group_notes(a)]
+    found = [*_group_notes(a)]
     if risk.rounded:
         found.append(
             f"{risk.rounded:,} of {risk.n:,} confidences are 1.0 by rounding, not a claim of certainty: CSR and the "

@@ -23,7 +23,8 @@ _ALIGNMENTS = {"start": "left", "middle": "center", "end": "right"}
 _POINTS = 0.75
 #: Bars up to which there is room for their labels.
 _MOST_LABELS = 15
-_SIZE = (3.4, 3.0)
+#: The size of a figure of its own, in inches.
+_SIZE = (6.0, 5.0)
 
 Self = TypeVar("Self", bound="Display")
 
@@ -151,13 +152,18 @@ def as_predictions(y_true: Any, y_pred: Any, confidence: Any, given: dict[str, A
     return Predictions.from_labels(y_true, y_pred, confidence, **given)
 
 
-def new_axes() -> Any:
-    """Make axes in a figure of their own."""
+def load_pyplot() -> Any:
+    """Load matplotlib's interface, or say how to install it."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise MissingPackage("plots need matplotlib: pip install 'surefoot[plots]'.") from error
-    return plt.figure(figsize=_SIZE, layout="constrained").add_subplot()
+    return plt
+
+
+def new_axes() -> Any:
+    """Make axes in a figure of their own."""
+    return load_pyplot().figure(figsize=_SIZE, layout="constrained").add_subplot()
 
 
 def clean_axes(ax: Any) -> None:

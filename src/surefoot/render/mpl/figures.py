@@ -24,6 +24,8 @@ class ReliabilityDisplay(FigureDisplay):
 
     @classmethod
     def from_assessment(cls, assessment: Assessment) -> ReliabilityDisplay:
+        if not assessment.reliability:
+            raise InvalidPredictions("a reliability diagram needs rows, or a tally that holds its bins.")
         return cls(assessment.reliability)
 
     def frame(self) -> dict[str, list[Any]]:
