@@ -55,6 +55,10 @@ class Episode:
         """Rows from the onset to the last alarm."""
         return self.last_alarm - self.onset + 1
 
+    def includes(self, row: int, most: float) -> bool:
+        """Whether an alarm at a row would belong to it; ``most`` is how far alarms may be apart at all."""
+        return row - self.last_alarm <= min(most, _PACE * self.rows / self.alarms)
+
     @property
     def oe_ratio(self) -> float:
         """Observed over expected errors; infinite if none were expected."""
@@ -154,7 +158,7 @@ def add_alarm(episodes: tuple[Episode, ...], row: int, side: str, runs: Runs, mo
     as fast as the first followed its onset; ``most`` is how far they may be apart at all.
     """
     last = episodes[-1] if episodes else None
-    if last is not None and last.side == side and row - last.last_alarm <= min(most, _PACE * last.rows / last.alarms):
+    if last is not None and last.side == side and last.includes(row, most):
         longer = replace(
             last,
             last_alarm=row,
