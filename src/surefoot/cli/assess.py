@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surefoot._io.writing import write_whole
-from surefoot.cli.errors import Failed, clear_errors, say
+from surefoot.cli.errors import clear_errors, say, say_failed
 from surefoot.cli.options import (
     AsFloat64,
     AsJson,
@@ -158,10 +158,7 @@ def command(
         result = _Result(assessment, reading, by, rules, compared)
         result.print(outputs)
         result.write(outputs)
-    for why in filter(None, result.failures):
-        say(f"  failed: {why}", to_stderr=not outputs.is_text)
-    if any(result.failures):
-        raise Failed(1)
+    say_failed(filter(None, result.failures), to_stderr=not outputs.is_text)
 
 
 def assessed(

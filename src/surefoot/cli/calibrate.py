@@ -255,7 +255,7 @@ def _columns_for(model: Any, source: Source, columns: dict[str, str], positive: 
 
     if positive is not None and positive != str(model.classes_[1]):
         raise typer.BadParameter(
-            f"--positive is {positive!r}, but the calibrator was fitted to the probability of {model.classes_[1]!r}"
+            f"--positive is {positive!r}, but the calibrator was fitted to the probability of {model.classes_.tolist()[1]!r}"
         )
     role = find_scores(source.name, source.head(), {k: v for k, v in columns.items() if k != "truth"})
     if isinstance(role, str):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surefoot._io.writing import write_whole
-from surefoot.cli.errors import Failed, clear_errors, say
+from surefoot.cli.errors import clear_errors, say, say_failed
 from surefoot.cli.options import (
     AsFloat64,
     Confidence,
@@ -145,10 +145,7 @@ def command(
         _write(monitor, state, outputs)
     went_off = {"alarm": monitor.alarm, "drift": len(monitor.drift_rows) > before}
     reasons = [_reason(monitor, rule) for rule in dict.fromkeys(rules) if went_off[rule]]
-    for why in reasons:
-        say(f"  failed: {why}", to_stderr=not outputs.is_text)
-    if reasons:
-        raise Failed(1)
+    say_failed(reasons, to_stderr=not outputs.is_text)
 
 
 def _checked_rule(rule: str) -> str:
