@@ -43,15 +43,15 @@ def shell(line: str, *arguments: object) -> subprocess.CompletedProcess[str]:
     )
 
 
-def in_a_terminal(width: int, *arguments: object) -> str:
-    """What the command writes to a terminal of some width."""
+def in_a_terminal(width: int, folder: Path, *arguments: object) -> str:
+    """What the command writes to a terminal of some width, run in a folder."""
     parent, child = pty.openpty()
     ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
     environment = {**os.environ, "TERM": "xterm", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
     environment.pop("COLUMNS", None)
     process = subprocess.Popen(
         [sys.executable, "-m", "surefoot", *map(str, arguments)],
-        stdin=subprocess.DEVNULL, stdout=child, stderr=subprocess.DEVNULL, env=environment,
+        stdin=subprocess.DEVNULL, stdout=child, stderr=subprocess.DEVNULL, env=environment, cwd=folder,
     )  # fmt: skip
     os.close(child)
     told = b"".join(iter(lambda: _read(parent), b""))
@@ -298,19 +298,20 @@ def test_errors_name_the_option_the_value_and_the_way_out(
 # -- what is printed -------------------------------------------------------------------------------------------------
 
 
-def outputs_of(width: int, risky: Path, stream: Path, tmp_path: Path) -> Iterator[str]:
-    tally = tmp_path / "t.tally"
-    yield in_a_terminal(width, "assess", risky, "-o", tally)
-    yield in_a_terminal(width, "assess", risky, "--baseline", tally, "--fail-on", "risky", "--by", "group")
-    yield in_a_terminal(width, "monitor", stream, "--state", tmp_path / f"{width}.state")
-    yield in_a_terminal(width, "monitor", "--state", tmp_path / f"{width}.state", "--fail-on", "drift")
-    yield in_a_terminal(width, "assess", "-h")
+def outputs_of(width: int, risky: Path, stream: Path) -> Iterator[str]:
+    folder, state = risky.parent, f"{width}.state"
+    yield in_a_terminal(width, folder, "assess", risky.name, "-o", "t.tally")
+    yield in_a_terminal(
+        width, folder, "assess", risky.name, "--baseline", "t.tally", "--fail-on", "risky", "--by", "group"
+    )
+    yield in_a_terminal(width, folder, "monitor", stream.name, "--state", state)
+    yield in_a_terminal(width, folder, "monitor", "--state", state, "--fail-on", "drift")
+    yield in_a_terminal(width, folder, "assess", "-h")
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_text_wraps_to_the_terminal_from_50_columns(width: int, risky: Path, stream: Path, tmp_path: Path) -> None:
-    os.chdir(tmp_path)
-    for told in outputs_of(width, Path(risky.name), Path(stream.name), Path(".")):
+def test_text_wraps_to_the_terminal_from_50_columns(width: int, risky: Path, stream: Path) -> None:
+    for told in outputs_of(width, risky, stream):
         assert told.strip()
         assert [line for line in told.splitlines() if len(line) > width] == []
 
