@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surefoot.cli.assess import check_outputs
 from surefoot.cli.errors import clear_errors, say
 from surefoot.cli.options import (
     AsFloat64,
@@ -28,6 +27,7 @@ from surefoot.cli.options import (
     checked_level,
     columns_of,
 )
+from surefoot.cli.outputs import check_outputs
 
 if TYPE_CHECKING:
     from surefoot.predictions import ArrayPredictions
