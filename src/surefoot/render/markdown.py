@@ -117,7 +117,7 @@ def _next_steps(a: Assessment) -> list[str]:
     for step in next_steps(a):
         found.append(_escape(step.words))
         if step.command:
-            kind = "python" if step.command.startswith("sf.") else "sh"
+            kind = "python" if step.is_python else "sh"
             found.append(f"```{kind}\n{step.command}\n```")
     return found
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import os.path
 import re
 import shlex
 from dataclasses import dataclass
+from itertools import takewhile
 
 from surefoot.assessment.assess import Assessment
 from surefoot.render.numbers import points
@@ -24,6 +24,27 @@ class Step:
 
     words: str
     command: str = ""
+
+    @property
+    def is_python(self) -> bool:
+        """Whether the command is a Python call, and not for a shell."""
+        return self.command.startswith("sf.")
+
+    def command_lines(self, width: int) -> list[str]:
+        """The command in lines that can be pasted, at most so long where its parts are not longer."""
+        if not self.command:
+            return []
+        end = "" if self.is_python else " \\"
+        # the parts of a shell command may hold spaces in quotes
+        parts = self.command.split(" ") if self.is_python else map(shlex.quote, shlex.split(self.command))
+        lines = [""]
+        for part in parts:
+            longer = f"{lines[-1]} {part}" if lines[-1] else part
+            if len(longer) + len(end) <= width or not lines[-1].strip():
+                lines[-1] = longer
+            else:
+                lines.append(f"    {part}")
+        return [f"{line}{end}" for line in lines[:-1]] + lines[-1:]
 
 
 def next_steps(a: Assessment) -> list[Step]:
@@ -127,6 +148,6 @@ def _prefix(names: str) -> str:
     first, _, last = name.partition(" … ")
     if not last:
         return first
-    common = os.path.commonprefix([first, last])
+    common = "".join(takewhile(bool, (a if a == b else "" for a, b in zip(first, last, strict=False))))
     # p_a, common to p_apple and p_avocado, is no prefix of p_banana
     return re.sub(r"(?<=[_ .\-])[^_ .\-]+$", "", common)

@@ -94,6 +94,13 @@ def confidence_percent(doubt: float) -> str:
     return "100%" if doubt <= 0 else precise_percent(1 - doubt) if doubt < 0.1 else percent(1 - doubt)
 
 
+def stated_percent(doubt: float) -> str:
+    """A confidence as it was given, by its doubt: 50%, 97.5%, and with all its nines near certainty."""
+    if doubt < 1e-4:
+        return confidence_percent(doubt)
+    return f"{100 * (1 - doubt):.{4 if doubt >= 0.1 else 6}g}%"
+
+
 def reciprocal(p: float) -> str:
     """A chance as a count: once in 26,000."""
     return significant(1 / p, 2)
