@@ -74,10 +74,12 @@ def read(
     group: str | None = None,
     labels: Any = None,
     floor: float | None = None,
+    show: Sequence[str] = (),
 ) -> Reading:
     """Read a file, and tally it on the way if it is large: for all metrics, or for some only.
 
-    With a ``group`` all rows are held in memory: a tally does not know which belong together.
+    With a ``group`` all rows are held in memory: a tally does not know which belong together. Columns to ``show`` are
+    kept beside the rows, where these are held.
     """
     sources = open_data(path, delimiter)
     if isinstance(sources, Tally):
@@ -85,12 +87,23 @@ def read(
             by is not None
             or group is not None
             or positive is not None
+            or show
             or any(value is not None for value in columns.values())
         ):
             raise BadFile("a saved tally has no columns to choose from; give it alone", file=path)
         return Reading(path, sources, None)
     reader = Reader(
-        path, sources, columns, by, labels, floor, progress, positive=positive, float32=float32, group=group
+        path,
+        sources,
+        columns,
+        by,
+        labels,
+        floor,
+        progress,
+        positive=positive,
+        float32=float32,
+        group=group,
+        show=show,
     )
     return reader.whole_or_tally(metrics) if group is None else reader.whole()
 
@@ -121,7 +134,8 @@ def follow(
     for batch in _keep_groups_whole(reader.batches(), group):
         if not batch.table.num_rows:
             continue
-        rows = reader.predictions(batch.table, done, labels)
+        known = labels if labels is not None or path != "-" else reader.labels_so_far(batch.table)
+        rows = reader.predictions(batch.table, done, known)
         if reader.is_text and finest is not None:
             # a 1 that is written like numbers that were rounded was rounded too
             here = decimals_of(rows.confidence)

@@ -15,7 +15,17 @@ from surefoot.figures.figure import Mark
 from surefoot.predictions import as_predictions
 from surefoot.predictions.arguments import Columns, takes_predictions
 from surefoot.render.looks import KINDS
-from surefoot.render.mpl.display import COLOURS, MUTED, Display, add_titles, draw_mark
+from surefoot.render.mpl.display import (
+    COLOURS,
+    MUTED,
+    VERDICT_KEY,
+    Display,
+    add_titles,
+    draw_key,
+    draw_mark,
+    power_label,
+)
+from surefoot.render.numbers import count, pluralize
 from surefoot.render.text import severity
 
 #: Slices drawn at most.
@@ -99,10 +109,12 @@ class SlicesDisplay(Display):
                 draw_mark(ax, Mark(kind, min(part.risk.csr, right), place))
         ax.set_xscale("log")
         ax.set_yticks(range(len(kept)), [printable(part.value, 24) for part in kept])
-        ax.xaxis.set_major_formatter("{x:g}")
-        ax.tick_params(which="minor", labelbottom=False)
+        ax.xaxis.set_major_formatter(power_label)
+        ax.minorticks_off()
         ax.grid(visible=False)
-        left = len(self.slices) - len(kept)
-        more = f" ({left} more)" if left else ""
+        more = f": worst {len(kept)} of {len(self.slices):,}" if len(self.slices) > len(kept) else ""
         below = "CSR →" if self.by == "truth" else "CSR, from its lower bound up →"
-        add_titles(ax, f"CSR by {printable(self.by, 24)}{more}", below, "")
+        facts = f"n = {count(sum(part.risk.n for part in self.slices))},  {pluralize(len(self.slices), 'slice')}"
+        add_titles(ax, f"CSR by {printable(self.by, 24)}{more}", below, "", facts)
+        if self.by != "truth":
+            draw_key(ax, VERDICT_KEY, (KINDS.get(part.verdict, "fair") for part in kept))
