@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,8 @@ class Surprise:
     truth: Label | None = None
     predicted: Label | None = None
     slice: Label | None = None
+    #: What other columns of the file hold in this row, by name, where they were asked for.
+    shown: Mapping[str, Any] = field(default_factory=dict)
 
 
 def surprises_of(rows: ArrayPredictions, slicing: Any, most: int = 12) -> tuple[Surprise, ...]:

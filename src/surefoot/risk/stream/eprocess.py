@@ -15,14 +15,12 @@ and nothing that decides when labels come can make them go off.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 
 from surefoot.core.table import Floats
-from surefoot.engines.parallel import in_parallel
 from surefoot.risk.evalues import DETECTOR, MIXTURE, Bet, Flags, factors, log_wealth
 from surefoot.risk.law.cells import Codes
 
@@ -31,8 +29,6 @@ from surefoot.risk.law.cells import Codes
 _RUN = 32
 _BLOCK = 4096
 _ROWS = 1 << 16
-#: Units up to which a second thread costs more than it saves.
-_ALONE = 2048
 
 _SHARES = np.array([bet.share for bet in MIXTURE])
 _WEIGHTS = np.array([bet.share for bet in DETECTOR])
@@ -193,11 +189,3 @@ def _products(bets: tuple[Bet, ...], units: Segment) -> Floats:
     made[:, : len(units)] = units.gains(bets)
     products = made.reshape(len(bets), runs, size)
     return np.cumprod(products, axis=2, out=products)
-
-
-def follow_sides(
-    sides: dict[str, Side], piece: dict[str, Segment], way: Callable[[Side, Segment], Floats]
-) -> list[Floats]:
-    """Take all sides through some units."""
-    jobs = [partial(way, side, piece[name]) for name, side in sides.items()]
-    return in_parallel(jobs) if len(next(iter(piece.values()))) > _ALONE else [job() for job in jobs]

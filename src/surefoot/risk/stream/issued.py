@@ -40,7 +40,7 @@ class Issued:
         """The rows held, as a structured array."""
         return self._rows[: self._used]
 
-    def stated(self, name: Id) -> tuple[float, float] | None:
+    def claim(self, name: Id) -> tuple[float, float] | None:
         """The confidence and doubt of a row whose label is awaited."""
         if name not in self.places:
             return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from os import PathLike
 from typing import Any, Literal, get_args
 
@@ -14,16 +13,27 @@ from surefoot._stats.logarithms import log_mean
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions import ArrayPredictions, Predictions
 from surefoot.risk.groups import codes_of
-from surefoot.risk.stream import inputs, monitor_files
-from surefoot.risk.stream.eprocess import Segment, Side, follow_sides
+from surefoot.risk.stream import monitor_files
+from surefoot.risk.stream.claims import (
+    as_column,
+    as_columns,
+    as_ids,
+    check_confidences,
+    claims_of,
+    describe_claims,
+    is_same,
+    number_by_first,
+)
+from surefoot.risk.stream.episodes import Episode, Runs
 from surefoot.risk.stream.id_set import Id, IdSet
-from surefoot.risk.stream.issued import AWAITED, RIGHT, WRONG, Issued, both_sides
+from surefoot.risk.stream.issued import AWAITED, RIGHT, WRONG, both_sides
 from surefoot.risk.stream.monitor_files import COUNTS, MonitorState
+from surefoot.risk.stream.watch import PIECE, Watch
 
 WatchedSide = Literal["both", "overconfident", "underconfident"]
 
 
-class Monitor:
+class Monitor(Watch):
     """Watch a live stream of predictions for overconfidence, and for drift, after every row.
 
     Call :meth:`expect` when predictions are issued and :meth:`update` when labels arrive; where labels come at once,
@@ -61,10 +71,13 @@ class Monitor:
     ``alarm`` compares an e-process over all rows with 1 / ``level``. ``drift`` compares a change detector, which
     restarts at every row and after each of its alarms, with ``mean_time_between_false_alarms``.
 
-    Rows count in the order of issue. A row without a label counts as no surprise, so labels may arrive in any order;
-    where many never arrive (``unlabelled``), a small overconfidence cannot be detected. Rows of one call of
-    :meth:`expect`, or of one group in one call, are averaged before they multiply. Rows with ids count once, however
-    often you pass them. Doubts (1 - confidence) below 1e-9 count as 1e-9; a wrong row of confidence 1 is infinite
+    Rows count in the order of issue. A row whose label has not arrived counts as no surprise, so labels may arrive in
+    any order and at any time. Rows issued in one call of :meth:`expect`, or with one group in one call, are averaged
+    before they multiply. A row that never gets a label stays counted as no surprise: where many do not
+    (``unlabelled``), a small overconfidence can no longer be detected.
+
+    Rows with ids count once, however often you pass them. Consecutive whole-number ids need no memory, other ids their
+    own length for each row. Doubts (1 - confidence) below 1e-9 count as 1e-9; a wrong row of confidence 1 is infinite
     evidence.
 
     Examples
@@ -93,23 +106,11 @@ class Monitor:
             raise ValueError(f"mean_time_between_false_alarms is {time!r}; it should be a number of rows, at least 1.")
         if alternative not in get_args(WatchedSide):
             raise ValueError(f"alternative is {alternative!r}; it should be one of {', '.join(get_args(WatchedSide))}.")
-        self.level = float(level)
-        self.mean_time_between_false_alarms = float(time)
+        super().__init__(float(level), float(time), [name for name in _SIDES if alternative in (name, "both")])
         self.alternative = alternative
         self.label_window = int(label_window)
         self.rows, self.stated, self.errors = 0, 0.0, 0
         self.repeated, self.unlabelled = 0, 0
-        self._alarm_row: int | None = None
-        self._drift_rows: list[int] = []
-        #: The evidence at each of those that this process has seen.
-        self._drift_evidence: dict[int, float] = {}
-        self._has_new_drift = False
-        #: After the rows that are settled; and after those up to the last label, once these have been looked at.
-        self._sides = {name: Side() for name in _SIDES if alternative in (name, "both")}
-        self._now: dict[str, Side] | None = None
-        #: The row after which the detector last started anew, if that is not settled yet.
-        self._restarted = 0
-        self._issued = Issued()
         self._counted = IdSet()
 
     # -- what is known -----------------------------------------------------------------------------------------------
@@ -144,6 +145,23 @@ class Monitor:
         return self._drift_evidence
 
     @property
+    def episodes(self) -> tuple[Episode, ...]:
+        """Episodes of drift, each with its onset and its errors.
+
+        While a change lasts, the detector raises alarm after alarm; these are one episode.
+        """
+        self._catch_up()
+        return self._episodes
+
+    @property
+    def history(self) -> list[tuple[int, float, float]]:
+        """How the evidence grew: row, ``log_e`` and ``evidence``, at up to a few hundred rows, and now."""
+        self._catch_up()
+        points = [(0, 0.0, 0.0), *self._history.points]
+        last = self._issued.start + self._issued.known
+        return points if points[-1][0] >= last else [*points, (last, self.log_e, self.evidence)]
+
+    @property
     def log_e(self) -> float:
         """The logarithm of :attr:`e_value`."""
         return float(log_mean([side.log_e for side in self._catch_up().values()]))
@@ -152,8 +170,9 @@ class Monitor:
     def e_value(self) -> float:
         """The evidence against calibration of all rows so far; the mean of both sides if both are watched.
 
-        It may have been larger before. Rows that await their labels count as no surprise, so with all labels the
-        evidence is this much or more.
+        It covers all rows up to the last one whose label has arrived or is no longer awaited. It may have been larger
+        before. A row that still awaits its label counts as no surprise, so with all labels the evidence is this much or
+        more.
         """
         return math.exp(self.log_e) if self.log_e < 709 else math.inf
 
@@ -208,7 +227,8 @@ class Monitor:
     def expect(self, ids: Any, confidence: Any = None, *, doubt: Any = None, groups: Any = None) -> None:
         """Register predictions as they are issued; pass their labels to :meth:`update` later, by the same ids.
 
-        Known ids are left as they are. Predictions of one call count as issued together, unless you pass ``groups``.
+        Ids that are registered or labelled already are left as they are. Predictions of one call count as issued
+        together. If they were not, call it for each, or pass ``groups``.
 
         Parameters
         ----------
@@ -219,33 +239,31 @@ class Monitor:
         doubt : float or array-like, optional
             1 - confidence, where you know it more precisely than that subtraction gives it.
         groups : array-like, optional
-            The group of each prediction (a patient, a prompt), within which they may depend on each other;
-            ``groups=ids`` makes all independent.
+            The group of each prediction (a patient, a user, a prompt). Rows of one group may depend on each other.
+            ``groups=ids`` makes all of them independent.
 
         Raises
         ------
         InvalidPredictions
             If an id was registered before with another confidence, or a confidence is not in [0, 1].
         """
-        names = inputs.plain_ids(ids)
+        names = as_ids(ids)
         if not names:
             return
         claims = Predictions.from_correct(
-            np.ones(len(names), dtype=bool),
-            *inputs.columns_of(len(names), confidence),
-            doubt=inputs.column_of(len(names), doubt),
+            np.ones(len(names), dtype=bool), *as_columns(len(names), confidence), doubt=as_column(len(names), doubt)
         ).rows()
         units = (
             np.zeros(len(names), dtype=np.int64)
             if groups is None
-            else codes_of(len(names), inputs.column_of(len(names), groups))
+            else codes_of(len(names), as_column(len(names), groups))
         )
         new: dict[Id, int] = {}
-        columns = list(inputs.confidences_and_doubts(claims))
+        columns = list(claims_of(claims))
         for i, (name, claim) in enumerate(zip(names, columns, strict=True)):
-            before = self._issued.stated(name) or (columns[new[name]] if name in new else None)
-            if before is not None and not inputs.is_same(before, claim):
-                earlier, now = inputs.describe_difference(before, claim)
+            before = self._issued.claim(name) or (columns[new[name]] if name in new else None)
+            if before is not None and not is_same(before, claim):
+                earlier, now = describe_claims(before, claim)
                 raise InvalidPredictions(
                     f"ids[{i}] is {name!r}, which is expected with {earlier} already; now it comes with {now}. Each "
                     "prediction needs its own id."
@@ -256,8 +274,8 @@ class Monitor:
             return
         # in the order of issue, which is that of the groups' first rows
         at = np.array(list(new.values()))
-        at = at[np.argsort(inputs.number_by_first(units[at]), kind="stable")]
-        held, sizes = np.array(columns)[at], np.bincount(inputs.number_by_first(units[at]))
+        at = at[np.argsort(number_by_first(units[at]), kind="stable")]
+        held, sizes = np.array(columns)[at], np.bincount(number_by_first(units[at]))
         place = self._issued.stop
         self._issued.add(held[:, 0], held[:, 1], AWAITED, sizes)
         for i, row in enumerate(at.tolist()):
@@ -269,7 +287,8 @@ class Monitor:
     ) -> None:
         """Count labels as they arrive, with their confidences or with the ids passed to :meth:`expect`.
 
-        Rows that were not registered count as issued one after the other. If an error is raised, no row counts.
+        Rows that were not registered count as issued and labelled at once, one after the other. If an error is raised,
+        none of the rows counts.
 
         Parameters
         ----------
@@ -293,14 +312,14 @@ class Monitor:
         given = confidence is not None or doubt is not None
         if ids is None and not given:
             raise InvalidPredictions("update got labels without confidence and without ids; pass confidence= or ids=.")
-        names = None if ids is None else inputs.plain_ids(ids)
+        names = None if ids is None else as_ids(ids)
         if names is not None and len(names) != len(correct):
             raise InvalidPredictions(f"lengths differ: correct has {len(correct)} rows, ids {len(names)}.")
         if not len(correct):
             return
         if groups is not None and not given:
             raise InvalidPredictions("pass groups when predictions are issued: expect(ids, confidence, groups=...).")
-        units = None if groups is None else codes_of(len(correct), inputs.column_of(len(correct), groups))
+        units = None if groups is None else codes_of(len(correct), as_column(len(correct), groups))
         fresh = np.ones(len(correct), dtype=bool) if names is None else self._counted.are_new(names)
         awaited = np.zeros(len(correct), dtype=bool)
         if names is not None and self._issued.places:
@@ -314,14 +333,14 @@ class Monitor:
                     f"ids[{i}] is {names[i]!r}, for which no prediction is expected; call expect first, or "
                     "give its confidence."
                 )
-            held = np.array([self._issued.stated(name) or (1.0, 0.0) for name in names]).reshape(-1, 2)
+            held = np.array([self._issued.claim(name) or (1.0, 0.0) for name in names]).reshape(-1, 2)
             rows = Predictions.from_correct(correct, held[:, 0], doubt=held[:, 1]).rows()
         else:
             rows = Predictions.from_correct(
-                correct, *inputs.columns_of(len(correct), confidence), doubt=inputs.column_of(len(correct), doubt)
+                correct, *as_columns(len(correct), confidence), doubt=as_column(len(correct), doubt)
             ).rows()
             if names is not None and awaited.any():
-                inputs.check_confidences(self._issued, names, rows, awaited)
+                check_confidences(self._issued, names, rows, awaited)
         if names is not None and awaited.any():
             at = np.flatnonzero(awaited)
             self._issued.label([names[i] for i in at.tolist()], rows.correct[at])
@@ -344,7 +363,7 @@ class Monitor:
             return
         every, sizes = slice(None), None
         if units is not None:
-            first = inputs.number_by_first(units)
+            first = number_by_first(units)
             rows, sizes = rows[np.argsort(first, kind="stable")], np.bincount(first)
         doubt, confidence, right = rows.doubt_of(every), rows.confidence_of(every), rows.correct
         if len(self._issued):
@@ -353,7 +372,7 @@ class Monitor:
             return
         self._now = None
         segments = both_sides(doubt, confidence, ~right, right, None if sizes is None else sizes.astype(np.float64))
-        self._follow(self._sides, segments)
+        self._follow(self._sides, self._runs, segments)
         self._issued.start += len(rows)
 
     def _close(self, before: int) -> None:
@@ -363,69 +382,8 @@ class Monitor:
         self._counted.add_all(names)
         if len(self._issued):
             self._now = None
-            if self._issued.ready >= _PIECE:
+            if self._issued.ready >= PIECE:
                 self._catch_up()
-
-    # -- counting ----------------------------------------------------------------------------------------------------
-
-    def _catch_up(self) -> dict[str, Side]:
-        """Settle what no label can change any more, and follow the rest up to the last label that has come."""
-        if self._now is not None:
-            return self._now
-        ready = self._issued.ready
-        if ready:
-            self._follow(self._sides, self._issued.sides(ready))
-            self._issued.drop(ready)
-        known = self._issued.known
-        if not known:
-            self._now = self._sides
-            return self._now
-        # of these rows more may become known: the sides that are settled stay where they are
-        ahead = {name: replace(side) for name, side in self._sides.items()}
-        self._follow(ahead, self._issued.sides(known))
-        if self._restarted > self._issued.start:
-            for side in self._sides.values():
-                side.restart()
-        self._now = ahead
-        return ahead
-
-    def _follow(self, sides: dict[str, Side], segments: dict[str, Segment]) -> None:
-        """Follow all sides through rows, piece by piece; from where the detector goes off, it starts anew."""
-        before = self._issued.start
-        units = len(next(iter(segments.values())))
-        for start in range(0, units, _PIECE):
-            piece = {name: segments[name][start : start + _PIECE] for name in sides}
-            self._follow_piece(sides, piece, before)
-            before += int(next(iter(piece.values())).ends[-1])
-
-    def _follow_piece(self, sides: dict[str, Side], piece: dict[str, Segment], before: int) -> None:
-        ends = next(iter(piece.values())).ends.astype(np.int64) + before
-        paths = follow_sides(sides, piece, Side.grow)
-        if self._alarm_row is None:
-            reached = np.flatnonzero(log_mean(paths) >= -math.log(self.level))
-            self._alarm_row = int(ends[reached[0]]) if len(reached) else None
-        # units before its last start say nothing to the detector
-        start = int(np.searchsorted(ends, self._restarted, side="right"))
-        # from where it goes off it starts anew, a few rows and then more at a time, for it may soon go off again
-        window = len(ends)
-        while start < len(ends):
-            some = slice(start, start + window)
-            copies = {name: replace(side) for name, side in sides.items()}
-            evidence = np.mean(follow_sides(copies, {name: piece[name][some] for name in sides}, Side.detect), axis=0)
-            reached = np.flatnonzero(evidence >= self.mean_time_between_false_alarms)
-            if len(reached):
-                start += int(reached[0]) + 1
-                self._restarted = int(ends[start - 1])
-                self._drift_rows.append(self._restarted)
-                self._drift_evidence[self._restarted] = float(evidence[reached[0]])
-                self._has_new_drift = True
-                window = _SOON
-                for side in sides.values():
-                    side.restart()
-            else:
-                start, window = start + len(evidence), 2 * window
-                for name, side in sides.items():
-                    side.stakes = copies[name].stakes
 
     # -- files -------------------------------------------------------------------------------------------------------
 
@@ -447,6 +405,9 @@ class Monitor:
             has_new_drift=self._has_new_drift,
             sides=self._sides,
             restarted=self._restarted,
+            episodes=self._episodes,
+            runs=self._runs,
+            history=self._history,
             issued=self._issued,
             counted=self._counted,
         )
@@ -482,11 +443,10 @@ class Monitor:
         m._has_new_drift, m._restarted = state.has_new_drift, state.restarted
         m._sides = {name: state.sides[name] for name in m._sides}
         m._issued, m._counted = state.issued, state.counted
+        m._episodes, m._history = state.episodes, state.history
+        m._runs = {name: state.runs.get(name, Runs.after(m._issued.start)) for name in m._sides}
         return m
 
 
 _SIDES = ("overconfident", "underconfident")
 _OPTIONS = ("level", "mean_time_between_false_alarms", "alternative", "label_window")
-#: Units followed in one go.
-_PIECE = 1 << 14
-_SOON = 128

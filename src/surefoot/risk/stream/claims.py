@@ -1,4 +1,4 @@
-"""How ids, confidences and groups come into a monitor."""
+"""What callers of a monitor hand in: ids, and the confidences that were stated."""
 
 from __future__ import annotations
 
@@ -15,15 +15,7 @@ from surefoot.risk.stream.id_set import Id
 from surefoot.risk.stream.issued import Issued
 
 
-def number_by_first(units: Codes) -> Codes:
-    """The same units, numbered in the order in which they come."""
-    _, first, where = np.unique(units, return_index=True, return_inverse=True)
-    order = np.empty(len(first), dtype=np.int64)
-    order[np.argsort(first)] = np.arange(len(first))
-    return order[where]
-
-
-def plain_ids(ids: Any) -> list[Id]:
+def as_ids(ids: Any) -> list[Id]:
     """Ids as plain integers and strings."""
     alone = isinstance(ids, str | int | np.generic) or ids is None
     values = [ids] if alone else ids.ravel().tolist() if isinstance(ids, np.ndarray) else list(ids)
@@ -36,40 +28,46 @@ def plain_ids(ids: Any) -> list[Id]:
     return plain
 
 
-def columns_of(rows: int, confidence: Any) -> tuple[Any, ...]:
-    """Confidences as arguments: none where they are not given."""
-    return () if confidence is None else (column_of(rows, confidence),)
+def as_columns(rows: int, confidence: Any) -> tuple[Any, ...]:
+    return () if confidence is None else (as_column(rows, confidence),)
 
 
-def column_of(rows: int, values: Any) -> Any:
+def as_column(rows: int, values: Any) -> Any:
     """A number alone is a column of one."""
     return [values] if values is not None and rows == 1 and np.ndim(values) == 0 else values
 
 
 def is_same(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    """Whether two pairs of confidence and doubt are the same, up to rounding."""
+    """Whether two claims are one, said as a confidence or as a doubt."""
     return all(math.isclose(x, y, rel_tol=1e-6) for x, y in zip(one, other, strict=True))
 
 
-def describe_difference(one: tuple[float, float], other: tuple[float, float]) -> tuple[str, str]:
-    """The confidences or doubts by which two pairs differ, for a message."""
+def describe_claims(one: tuple[float, float], other: tuple[float, float]) -> tuple[str, str]:
+    """Two claims so that they can be told apart."""
     name, place = ("confidence", 0) if one[0] != other[0] else ("doubt", 1)
     return f"{name} {one[place]!r}", repr(other[place])
 
 
-def confidences_and_doubts(rows: ArrayPredictions) -> Iterator[tuple[float, float]]:
-    """The confidence and the doubt of each row."""
+def claims_of(rows: ArrayPredictions) -> Iterator[tuple[float, float]]:
     every = slice(None)
     return zip(rows.confidence_of(every).tolist(), rows.doubt_of(every).tolist(), strict=True)
 
 
 def check_confidences(issued: Issued, names: list[Id], rows: ArrayPredictions, awaited: Any) -> None:
     """Raise unless predictions that were expected come with the confidence they were issued with."""
-    for i, (name, now) in enumerate(zip(names, confidences_and_doubts(rows), strict=True)):
-        before = issued.stated(name)
-        if awaited[i] and before is not None and not is_same(before, now):
-            one, other = describe_difference(before, now)
+    for i, (name, claim) in enumerate(zip(names, claims_of(rows), strict=True)):
+        before = issued.claim(name)
+        if awaited[i] and before is not None and not is_same(before, claim):
+            earlier, now = describe_claims(before, claim)
             raise InvalidPredictions(
-                f"ids[{i}] is {name!r}, which was issued with {one}; its label comes with {other}. Leave out the "
+                f"ids[{i}] is {name!r}, which was issued with {earlier}; its label comes with {now}. Leave out the "
                 "confidence, or give the one that was issued."
             )
+
+
+def number_by_first(units: Codes) -> Codes:
+    """The same units, numbered in the order in which they come."""
+    _, first, where = np.unique(units, return_index=True, return_inverse=True)
+    order = np.empty(len(first), dtype=np.int64)
+    order[np.argsort(first)] = np.arange(len(first))
+    return order[where]
