@@ -143,6 +143,10 @@ def returns_something(value: Any) -> bool:
     return inspect.signature(value).return_annotation not in (None, "None", inspect.Signature.empty)
 
 
+def is_record(kind: type) -> bool:
+    return dataclasses.is_dataclass(kind) or hasattr(kind, "_fields")
+
+
 def lacks(value: Any, *sections: str) -> list[str]:
     text = parsed(value)
     known = described(text, *sections)
@@ -189,7 +193,7 @@ def test_every_field_and_parameter_of_a_class_has_words(kind: type) -> None:
         for base in kind.__mro__
         if is_ours(base)
         for name in vars(base).get("__annotations__", {})
-        if not name.startswith("_")
+        if not name.startswith("_") and (is_record(kind) or name.endswith("_"))
     }
     own_init = next(base for base in kind.__mro__ if "__init__" in vars(base))
     asked = {*parameters(kind), *fields} if is_ours(own_init) and not inspect.isabstract(kind) else fields
