@@ -192,8 +192,8 @@ def test_every_field_and_parameter_of_a_class_has_words(kind: type) -> None:
         name
         for base in kind.__mro__
         if is_ours(base)
-        for name in vars(base).get("__annotations__", {})
-        if not name.startswith("_") and (is_record(kind) or name.endswith("_"))
+        for name, hint in vars(base).get("__annotations__", {}).items()
+        if not name.startswith("_") and "ClassVar" not in str(hint) and (is_record(kind) or name.endswith("_"))
     }
     own_init = next(base for base in kind.__mro__ if "__init__" in vars(base))
     asked = {*parameters(kind), *fields} if is_ours(own_init) and not inspect.isabstract(kind) else fields

@@ -197,6 +197,8 @@ def calibrate(
         The calibrators to compare, by name, at least one with a guarantee; by default all.
     labels : sequence, optional
         The classes, in the order of the columns; by default 0, 1, ... or the sorted labels that occur.
+    pos_label : label, optional
+        The class whose probability a single column holds; needed unless labels are 0 and 1, or booleans.
     from_logits : bool, default=False
         Whether you pass logits instead of probabilities.
     share : float, default=0.5

@@ -30,6 +30,8 @@ class Surprise:
         The true and the predicted label, where they are known.
     slice : label or None
         The slice of the row, if the assessment has slices.
+    shown : mapping of str to object
+        The values of other columns that were requested, by name.
     """
 
     row: int
@@ -39,7 +41,6 @@ class Surprise:
     truth: Label | None = None
     predicted: Label | None = None
     slice: Label | None = None
-    #: What other columns of the file hold in this row, by name, where they were asked for.
     shown: Mapping[str, Any] = field(default_factory=dict)
 
 

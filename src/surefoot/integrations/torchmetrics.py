@@ -191,10 +191,6 @@ class CalibratedSizeRatio(_OfRows):
     -----
     .. math:: \mathrm{CSR} = \frac1N \sum_i \frac{[\hat y_i \ne y_i]}{1 - c_i}
 
-    See Also
-    --------
-    surefoot.csr : the same for arrays and frames.
-
     Examples
     --------
     >>> metric = CalibratedSizeRatio(from_logits=True)
@@ -221,10 +217,6 @@ class RiskProbability(_OfRows):
         A value of ``target`` whose rows are left out.
     **kwargs : object
         Passed to :class:`torchmetrics.Metric`.
-
-    See Also
-    --------
-    surefoot.p_risk : the same for arrays and frames.
 
     Examples
     --------
@@ -256,10 +248,6 @@ class ConfidenceWeightedAccuracy(_OfRows):
     -----
     .. math:: \mathrm{cwA} = \frac{\sum_i c_i [\hat y_i = y_i]}{\sum_i c_i}
 
-    See Also
-    --------
-    surefoot.cw_accuracy : the same for arrays and frames.
-
     Examples
     --------
     >>> metric = ConfidenceWeightedAccuracy()
@@ -289,10 +277,6 @@ class ConfidenceWeightedConfusionMatrix(_Holder):
         A value of ``target`` whose rows are left out.
     **kwargs : object
         Passed to :class:`torchmetrics.Metric`.
-
-    See Also
-    --------
-    surefoot.cw_confusion : the same for arrays and frames.
 
     Examples
     --------
@@ -394,10 +378,6 @@ class CWAUROC(_Holder):
         A value of ``target`` whose rows are left out.
     **kwargs : object
         Passed to :class:`torchmetrics.Metric`.
-
-    See Also
-    --------
-    surefoot.cw_auc : the same for arrays and frames.
 
     Examples
     --------

@@ -90,13 +90,41 @@ class Predictions(ABC):
 
     @abstractmethod
     def rows(self, what: str = "this") -> ArrayPredictions:
-        """The same in arrays, for ``what`` needs them so; a lazy frame raises :class:`NeedsRows`."""
+        """Return the same predictions as arrays in memory.
+
+        Parameters
+        ----------
+        what : str
+            What needs the rows, for the error message.
+
+        Returns
+        -------
+        Predictions
+            The rows as NumPy arrays.
+
+        Raises
+        ------
+        NeedsRows
+            If the predictions are in a lazy frame.
+        """
 
     def tally(self, terms: Iterable[Term], *, exact: bool = False, by: Any = None) -> Tally:
-        """The totals of terms over all rows, and with ``by`` those of each slice.
+        """Sum terms over all rows; see :func:`surefoot.tally` for all that metrics need.
 
-        Of bounded size by default: scores go into cells. With ``exact`` every distinct score is kept apart, a class at
-        a time, for formulas to read; such a tally is not for keeping.
+        Parameters
+        ----------
+        terms : iterable of Term
+            What to sum.
+        exact : bool, default=False
+            Keep every distinct score apart instead of binning scores; such a tally is not meant to be saved.
+        by : array-like of shape (n,) or str, optional
+            Also sum each slice: a column of values, ``"predicted"`` or ``"truth"``; for a lazy frame the name of a
+            column.
+
+        Returns
+        -------
+        Tally
+            The totals.
         """
         tally: Tally = import_module(f"surefoot.engines.{self.engine}").tally(self, terms, exact=exact, by=by)
         return tally
@@ -115,13 +143,34 @@ class Predictions(ABC):
         floor: float | None = None,
         float32: bool = True,
     ) -> Predictions:
-        """From true labels, predicted labels and the confidence in each prediction.
+        """Make predictions of true labels, predicted labels and the confidence in each prediction.
 
-        Labels are booleans, integers or strings, of one kind on both sides. ``doubt`` is 1 - confidence where the
-        caller knows it better than that subtraction does; either of the two is enough. ``floor`` clips the confidence
-        to [floor, 1 - floor] as the paper does (it uses 1e-8); by default nothing is clipped. A float64 column of which
-        every number is a float32 number is treated as float32, where 1.0 is a rounded number; ``float32=False`` takes
-        it literally.
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            The true labels: booleans, integers or strings.
+        y_pred : array-like of shape (n,)
+            The predicted labels, of the same type.
+        confidence : array-like of shape (n,), optional
+            The probability that the model gives to each predicted label, in [0, 1].
+        doubt : array-like of shape (n,), optional
+            1 - confidence, where you know it more precisely than that subtraction gives it; either is enough.
+        sample_weight : array-like of shape (n,), optional
+            The weight of each sample.
+        floor : float, optional
+            Clip confidences to [floor, 1 - floor], as the paper does with 1e-8; by default nothing is clipped.
+        float32 : bool, default=True
+            Treat a float64 column that holds only float32 numbers as float32, where 1.0 is a rounded number.
+
+        Returns
+        -------
+        Predictions
+            The samples, checked.
+
+        Raises
+        ------
+        InvalidPredictions
+            If a value is not valid; the message names the argument, the row and what to do.
 
         Examples
         --------
@@ -145,7 +194,32 @@ class Predictions(ABC):
         floor: float | None = None,
         float32: bool = True,
     ) -> Predictions:
-        """From whether each prediction was correct (booleans, or 0 and 1) and the confidence in it.
+        """Make predictions of whether each was correct, and the confidence in it.
+
+        Parameters
+        ----------
+        correct : array-like of shape (n,)
+            Whether each prediction is correct: booleans, or 0 and 1.
+        confidence : array-like of shape (n,), optional
+            The probability that the model gives to each prediction, in [0, 1].
+        doubt : array-like of shape (n,), optional
+            1 - confidence, where you know it more precisely than that subtraction gives it; either is enough.
+        sample_weight : array-like of shape (n,), optional
+            The weight of each sample.
+        floor : float, optional
+            Clip confidences to [floor, 1 - floor], as the paper does with 1e-8; by default nothing is clipped.
+        float32 : bool, default=True
+            Treat a float64 column that holds only float32 numbers as float32, where 1.0 is a rounded number.
+
+        Returns
+        -------
+        Predictions
+            The samples, checked.
+
+        Raises
+        ------
+        InvalidPredictions
+            If a value is not valid; the message names the argument, the row and what to do.
 
         Examples
         --------
@@ -170,13 +244,37 @@ class Predictions(ABC):
         floor: float | None = None,
         float32: bool = True,
     ) -> Predictions:
-        """From true labels and the probability of each class.
+        """Make predictions of true labels and predicted probabilities.
 
-        One-dimensional ``probabilities`` are those of one label of a binary problem: of 1, of true, or of
-        ``pos_label``, which other labels need. Two-dimensional ones have a column for each of ``labels``: by default 0,
-        1, ... when ``y_true`` holds such integers, else the sorted labels that occur. The largest is predicted, the
-        first of equals; ``y_pred`` overrides it, as when a calibrated probability is attached to another model's
-        decision. Doubt is the sum of the other columns. ``float32`` as in :meth:`from_labels`.
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            The true labels: booleans, integers or strings.
+        probabilities : array-like of shape (n,) or (n, K)
+            The probability of one label of a binary problem, or one column for each class. Doubt (1 - confidence) is
+            the sum of the other columns.
+        labels : sequence, optional
+            The class of each column; by default 0, 1, ... if ``y_true`` holds such integers, else the sorted labels.
+        pos_label : label, optional
+            The class whose probability a single column holds; needed unless labels are 0 and 1, or booleans.
+        y_pred : array-like of shape (n,), optional
+            The predicted labels; by default those of the largest probability, the first of equals.
+        sample_weight : array-like of shape (n,), optional
+            The weight of each sample.
+        floor : float, optional
+            Clip confidences to [floor, 1 - floor], as the paper does with 1e-8; by default nothing is clipped.
+        float32 : bool, default=True
+            Treat a float64 column that holds only float32 numbers as float32, where 1.0 is a rounded number.
+
+        Returns
+        -------
+        Predictions
+            The samples, checked.
+
+        Raises
+        ------
+        InvalidPredictions
+            If a value is not valid; the message names the argument, the row and what to do.
 
         Examples
         --------
@@ -207,10 +305,36 @@ class Predictions(ABC):
         sample_weight: Any = None,
         floor: float | None = None,
     ) -> Predictions:
-        """From true labels and logits: a column for each class, or the log-odds of the second label.
+        """Make predictions of true labels and logits.
 
-        Doubt comes from the log-sum over the other classes, so that it keeps its digits where probabilities would
-        have rounded to 1. Other arguments as :meth:`from_probabilities`.
+        Doubt (1 - confidence) keeps its digits where probabilities would round to 1.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            The true labels: booleans, integers or strings.
+        logits : array-like of shape (n,) or (n, K)
+            The log-odds of one label of a binary problem, or one column of logits for each class.
+        labels : sequence, optional
+            The class of each column; by default 0, 1, ... if ``y_true`` holds such integers, else the sorted labels.
+        pos_label : label, optional
+            The class whose probability a single column holds; needed unless labels are 0 and 1, or booleans.
+        y_pred : array-like of shape (n,), optional
+            The predicted labels; by default those of the largest probability, the first of equals.
+        sample_weight : array-like of shape (n,), optional
+            The weight of each sample.
+        floor : float, optional
+            Clip confidences to [floor, 1 - floor], as the paper does with 1e-8; by default nothing is clipped.
+
+        Returns
+        -------
+        Predictions
+            The samples, checked.
+
+        Raises
+        ------
+        InvalidPredictions
+            If a value is not valid; the message names the argument, the row and what to do.
 
         Examples
         --------
@@ -246,15 +370,48 @@ class Predictions(ABC):
         floor: float | None = None,
         float32: bool = True,
     ) -> Predictions:
-        """From columns of a dataframe: pandas, Polars, PyArrow, DuckDB, Dask, PySpark, or what else Narwhals reads.
+        """Make predictions of the columns of a dataframe.
 
-        Rows of a lazy frame are checked and added up where they are, and never collected: what is returned then
-        describes its columns.
+        Frames of pandas, Polars, PyArrow, DuckDB, Dask, PySpark and others that Narwhals reads. Rows of a lazy frame
+        are checked and summed where they are, and never collected. Name ``truth``, ``predicted`` and ``confidence`` (or
+        ``doubt``); or ``correct`` and ``confidence``; or ``truth`` and ``probabilities``. If you name nothing, columns
+        with these names are used.
 
-        Name ``truth``, ``predicted`` and ``confidence`` (or ``doubt``); or ``correct`` and ``confidence``; or ``truth``
-        and ``probabilities``, which is a list column, a column of P(1), P(true) or P(``pos_label``), a list of columns,
-        or the prefix of their names; where those names (less what they share) are the labels, they say which column is
-        whose. When nothing is named, columns called like these arguments are taken.
+        Parameters
+        ----------
+        frame : dataframe
+            The data, one row for each sample.
+        truth, predicted : str, optional
+            The columns of true and of predicted labels.
+        confidence, doubt : str, optional
+            The column of the confidence in each prediction, and that of 1 - confidence; either is enough.
+        correct : str, optional
+            The column that says whether each prediction is correct.
+        probabilities : str or list of str, optional
+            A column of lists, a column of the probability of one label, several columns, or the prefix of their names.
+            Names that end in the labels say which column belongs to which.
+        weight : str, optional
+            The column of sample weights.
+        labels : sequence, optional
+            The class of each column of probabilities.
+        pos_label : label, optional
+            The class whose probability a single column holds; needed unless labels are 0 and 1, or booleans.
+        from_logits : bool, default=False
+            Whether ``probabilities`` are logits (of one column, log-odds).
+        floor : float, optional
+            Clip confidences to [floor, 1 - floor], as the paper does with 1e-8; by default nothing is clipped.
+        float32 : bool, default=True
+            Treat a float64 column that holds only float32 numbers as float32, where 1.0 is a rounded number.
+
+        Returns
+        -------
+        Predictions
+            The samples, checked.
+
+        Raises
+        ------
+        InvalidPredictions
+            If a value is not valid; the message names the argument, the row and what to do.
 
         Examples
         --------
