@@ -1,8 +1,9 @@
 """Build the documentation site: ``python docs/build.py [FOLDER]``, by default into build/docs.
 
-The pages are copied to build/docs-source first, with the measurements, the changelog and other files of the repository that
-belong to the site; Sphinx writes its generated pages there, and the repository stays clean. Warnings are errors. Links between
-pages are checked in the HTML that comes out, and so is that no page loads anything from elsewhere.
+The pages are copied to build/docs-source first, with the measurements, the changelog and other files of the
+repository that belong to the site; Sphinx writes its generated pages there, and the repository stays clean.
+Warnings are errors. Links between pages are checked in the HTML that comes out, and so is that no page loads
+anything from elsewhere.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Check the links of a built site: ``python docs/check_links.py FOLDER``.
 
-A link inside the site must lead to a file and, after #, to an element of it. A link to elsewhere must be a well-formed address;
-it is not visited. Nothing but links may point elsewhere: no script, style, font, picture or frame.
+A link inside the site must lead to a file and, after #, to an element of it. A link to elsewhere must be a well-
+formed address; it is not visited. Nothing but links may point elsewhere: no script, style, font, picture or frame.
 """
 
 from __future__ import annotations
@@ -12,7 +12,15 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 #: What a browser loads by itself.
-LOADED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "video": "src", "audio": "src", "embed": "src"}
+LOADED = {
+    "script": "src",
+    "img": "src",
+    "iframe": "src",
+    "source": "src",
+    "video": "src",
+    "audio": "src",
+    "embed": "src",
+}
 
 
 class _Page(HTMLParser):

@@ -30,7 +30,9 @@ exclude_patterns = ["_ext", "_static", "_templates", "adr"]
 nitpicky = True
 suppress_warnings = ["config.cache"]  # a function for templates cannot be stored; nothing is cached anyway
 # pages of other projects are not looked up: the build needs no network
-nitpick_ignore_regex = [("py:.*", r"(torch|torchmetrics|sklearn|scipy|numpy|pandas|polars|pyarrow|matplotlib|dask|duckdb)\b.*")]
+nitpick_ignore_regex = [
+    ("py:.*", r"(torch|torchmetrics|sklearn|scipy|numpy|pandas|polars|pyarrow|matplotlib|dask|duckdb)\b.*")
+]
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
@@ -87,6 +89,6 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
     "back_to_top_button": False,
 }
-copyright = f"{author}. Version {version}. This site loads nothing from elsewhere."  # noqa: A001
+copyright = f"{author}. Version {version}. This site loads nothing from elsewhere."
 copybutton_exclude = ".linenos, .gp, .go"
 copybutton_selector = "div:not(.output) > div.highlight > pre"

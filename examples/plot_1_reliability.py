@@ -2,9 +2,9 @@
 Reliability diagram
 ===================
 
-How often is the model right at each stated confidence? Points below the dotted line are overconfident. Each bin has a 95%
-confidence interval, and shape repeats what colour says: a triangle that points down has more errors than expected, one that
-points up has fewer, and a circle's interval touches the line.
+How often is the model right at each stated confidence? Points below the dotted line are overconfident. Each bin has
+a 95% confidence interval, and shape repeats what colour says: a triangle that points down has more errors than
+expected, one that points up has fewer, and a circle's interval touches the line.
 """
 
 from sklearn.datasets import make_classification

@@ -2,8 +2,9 @@
 Near certainty: the stretched diagram
 =====================================
 
-A plain reliability diagram squeezes 99% and 99.99% into one point. Here doubt (1 - confidence) is drawn on log axes, so each
-step to the right is ten times as sure. This is where overconfidence hides, and where errors cost most.
+A plain reliability diagram squeezes 99% and 99.99% into one point. Here doubt (1 - confidence) is drawn on log
+axes, so each step to the right is ten times as sure. This is where overconfidence hides, and where errors cost
+most.
 """
 
 import numpy as np

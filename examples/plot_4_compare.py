@@ -2,8 +2,8 @@
 Compare two models
 ==================
 
-Which model overstates its accuracy more, and is the difference more than chance? :func:`surefoot.compare` pairs the samples, so
-small differences show.
+Which model overstates its accuracy more, and is the difference more than chance? :func:`surefoot.compare` pairs the
+samples, so small differences show.
 """
 
 from sklearn.datasets import make_classification

@@ -2,8 +2,8 @@
 Fix an overconfident model
 ==========================
 
-:func:`surefoot.calibrate` fits every calibrator to half of the samples you give it and compares them on the other half. It
-recommends the most useful one among those with a guarantee.
+:func:`surefoot.calibrate` fits every calibrator to half of the samples you give it and compares them on the other
+half. It recommends the most useful one among those with a guarantee.
 """
 
 import matplotlib.pyplot as plt

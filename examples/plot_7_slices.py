@@ -2,8 +2,8 @@
 Which group is worst?
 =====================
 
-A model can look fine overall and fail for one group. `by=` assesses each group with the same test, adjusted for the number of
-groups.
+A model can look fine overall and fail for one group. `by=` assesses each group with the same test, adjusted for the
+number of groups.
 """
 
 import numpy as np

@@ -2,8 +2,8 @@
 Answer only when sure
 =====================
 
-If the model answers only its surest samples, how many of the answers are wrong? A useful confidence makes this curve fall to the
-left; confidences that say nothing make it flat.
+If the model answers only its surest samples, how many of the answers are wrong? A useful confidence makes this
+curve fall to the left; confidences that say nothing make it flat.
 """
 
 from sklearn.datasets import make_classification

@@ -24,7 +24,7 @@ sys.path.insert(0, str(DOCS / "_ext"))
 sys.path.insert(0, str(DOCS))
 
 from check_links import problems_of  # noqa: E402
-from executed import BLOCK, VALUE, close_figures, code_of, run_page  # noqa: E402
+from executed import BLOCK, VALUE, close_figures, run_page  # noqa: E402
 
 PAGES = sorted(path for path in DOCS.rglob("*.md") if "adr" not in path.parts)
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -52,7 +52,7 @@ def pages() -> Iterator[object]:
 
 
 @pytest.mark.filterwarnings("default::DeprecationWarning", "default::FutureWarning")
-@pytest.mark.parametrize("path", pages())
+@pytest.mark.parametrize("path", [*pages()])
 def test_the_code_of_a_page_runs(path: Path) -> None:
     text = path.read_text()
     for package in set(HEAVY.findall(text)):

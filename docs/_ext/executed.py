@@ -1,8 +1,8 @@
 """Code on pages is run when the site is built.
 
-Every ``python`` block of a page runs, in order and in one namespace. What it prints and draws follows it on the page. The
-role ``{value}`` puts the value of an expression into the text: ``{value}`score:.3f```. So no number on a page is typed by
-hand. The tests run the same blocks with :func:`run_page`.
+Every ``python`` block of a page runs, in order and in one namespace. What it prints and draws follows it on the
+page. The role ``{value}`` puts the value of an expression into the text: ``{value}`score:.3f```. So no number on a
+page is typed by hand. The tests run the same blocks with :func:`run_page`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Page:
         self.figures = 0
 
     def run(self, code: str) -> Output:
-        """Run a block. A last line that names a value prints it, as in a notebook; what a call returns is not printed."""
+        """Run a block. A last line that names a value prints it; what a call returns is not printed."""
         import matplotlib
 
         matplotlib.use("agg")

@@ -14,15 +14,34 @@ import surefoot
 #: Title, an introduction, and the homes (see ``surefoot._OFFERED``) whose names belong there.
 GROUPS = (
     ("Assess", "Start here: a verdict, with the numbers behind it.", ("assessment",)),
-    ("Data in", "Everything below takes arrays, frames and files directly; these are for more control.",
-     ("predictions", "files")),
+    (
+        "Data in",
+        "Everything below takes arrays, frames and files directly; these are for more control.",
+        ("predictions", "files"),
+    ),
     ("Risk: tests, intervals and plans", "Are there too many errors for these confidences?", ("risk",)),
-    ("Calibration metrics", "One number each; every function takes the same arguments.",
-     ("metrics.size_ratio", "metrics.binned", "metrics.adaptive", "metrics.smooth", "metrics.isotonic",
-      "metrics.cumulative", "metrics.entropic", "metrics.tested", "metrics.clinical", "metrics.proper",
-      "figures")),
-    ("Value: confidence-weighted metrics", "Is the model surer where it is right?",
-     ("metrics.weighted", "metrics.classwise", "metrics.confusion", "metrics.ranking", "metrics.selective")),
+    (
+        "Calibration metrics",
+        "One number each; every function takes the same arguments.",
+        (
+            "metrics.size_ratio",
+            "metrics.binned",
+            "metrics.adaptive",
+            "metrics.smooth",
+            "metrics.isotonic",
+            "metrics.cumulative",
+            "metrics.entropic",
+            "metrics.tested",
+            "metrics.clinical",
+            "metrics.proper",
+            "figures",
+        ),
+    ),
+    (
+        "Value: confidence-weighted metrics",
+        "Is the model surer where it is right?",
+        ("metrics.weighted", "metrics.classwise", "metrics.confusion", "metrics.ranking", "metrics.selective"),
+    ),
     ("Tallies", "Sums that can be added: for data in many places.", ("metrics.tallying", "core")),
     ("Errors and warnings", "", ("errors",)),
 )
@@ -76,7 +95,8 @@ def own_members(name: str) -> list[tuple[str, str]]:
 def _table(module: str, names: list[str]) -> str:
     lines = "\n".join(f"   {name}" for name in names)
     return (
-        f"```{{eval-rst}}\n.. currentmodule:: {module}\n\n.. autosummary::\n   :toctree: generated\n   :nosignatures:\n\n"
+        f"```{{eval-rst}}\n.. currentmodule:: {module}\n\n.. autosummary::\n"
+        f"   :toctree: generated\n   :nosignatures:\n\n"
         f"{lines}\n```\n"
     )
 
