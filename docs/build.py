@@ -1,9 +1,11 @@
-"""Build the documentation site: ``python docs/build.py [FOLDER]``, by default into build/docs.
+"""Build the documentation site: ``python docs/build.py [FOLDER]``, by default into
+build/docs.
 
-The pages are copied to build/docs-source first, with the measurements, the changelog and other files of the
-repository that belong to the site; Sphinx writes its generated pages there, and the repository stays clean.
-Warnings are errors. Links between pages are checked in the HTML that comes out, and so is that no page loads
-anything from elsewhere.
+The pages are copied to build/docs-source first, with the measurements, the changelog
+and other files of the repository that belong to the site; Sphinx writes its generated
+pages there, and the repository stays clean. Warnings are errors. Links between pages
+are checked in the HTML that comes out, and so is that no page loads anything from
+elsewhere.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ NOT_PAGES = ("_ext", "_static", "_templates", "adr", "__pycache__")
 def copy_pages() -> None:
     """Put all pages into one folder, with links between them as they are there."""
     shutil.rmtree(SOURCE, ignore_errors=True)
-    shutil.copytree(ROOT / "docs", SOURCE, ignore=shutil.ignore_patterns(*NOT_PAGES, "*.py"))
+    shutil.copytree(
+        ROOT / "docs", SOURCE, ignore=shutil.ignore_patterns(*NOT_PAGES, "*.py")
+    )
     for origin, place in PAGES.items():
         (SOURCE / place).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / origin, SOURCE / place)
@@ -54,12 +58,29 @@ def main() -> int:
     site = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / "docs"
     copy_pages()
     shutil.rmtree(site, ignore_errors=True)
-    command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-j", "2", "-c", "docs"]
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-b",
+        "html",
+        "-W",
+        "--keep-going",
+        "-q",
+        "-j",
+        "2",
+        "-c",
+        "docs",
+    ]
     command += os.environ.get("SPHINXOPTS", "").split()
     environment = {**os.environ, "PYTHONHASHSEED": "0", "MPLBACKEND": "agg"}
     doctrees = ROOT / "build" / "docs-doctrees"
     shutil.rmtree(doctrees, ignore_errors=True)
-    done = subprocess.run([*command, "-d", str(doctrees), str(SOURCE), str(site)], cwd=ROOT, env=environment)
+    done = subprocess.run(
+        [*command, "-d", str(doctrees), str(SOURCE), str(site)],
+        cwd=ROOT,
+        env=environment,
+    )
     if done.returncode:
         return done.returncode
     problems = problems_of(site)

@@ -1,7 +1,8 @@
 """Check the links of a built site: ``python docs/check_links.py FOLDER``.
 
-A link inside the site must lead to a file and, after #, to an element of it. A link to elsewhere must be a well-
-formed address; it is not visited. Nothing but links may point elsewhere: no script, style, font, picture or frame.
+A link inside the site must lead to a file and, after #, to an element of it. A link
+to elsewhere must be a well- formed address; it is not visited. Nothing but links may
+point elsewhere: no script, style, font, picture or frame.
 """
 
 from __future__ import annotations
@@ -38,7 +39,13 @@ class _Page(HTMLParser):
         self.ids.update(found[name] for name in ("id", "name") if name in found)
         if tag == "a" and "href" in found:
             self.links.add(found["href"])
-        if tag == "link" and found.get("rel") not in ("canonical", "next", "prev", "search", "index"):
+        if tag == "link" and found.get("rel") not in (
+            "canonical",
+            "next",
+            "prev",
+            "search",
+            "index",
+        ):
             self.loaded.add(found.get("href", ""))
         if tag in LOADED and LOADED[tag] in found:
             self.loaded.add(found[LOADED[tag]])
@@ -50,8 +57,14 @@ def problems_of(site: Path) -> list[str]:
     found = []
     for path, page in sorted(pages.items()):
         name = path.relative_to(site.resolve())
-        found += [f"{name}: loads {target}" for target in sorted(page.loaded) if urlsplit(target).netloc]
-        targets = page.links | {target for target in page.loaded if not urlsplit(target).netloc}
+        found += [
+            f"{name}: loads {target}"
+            for target in sorted(page.loaded)
+            if urlsplit(target).netloc
+        ]
+        targets = page.links | {
+            target for target in page.loaded if not urlsplit(target).netloc
+        }
         for target in sorted(targets):
             problem = _problem(target, path, pages)
             found += [f"{name}: {target}: {problem}"] if problem else []
@@ -63,7 +76,11 @@ def _problem(target: str, path: Path, pages: dict[Path, _Page]) -> str:
     if parts.scheme in ("mailto", "data"):
         return ""
     if parts.scheme or parts.netloc:
-        return "" if parts.scheme in ("http", "https") and "." in parts.netloc else "not an address"
+        return (
+            ""
+            if parts.scheme in ("http", "https") and "." in parts.netloc
+            else "not an address"
+        )
     place = (path.parent / unquote(parts.path)).resolve() if parts.path else path
     if not place.exists():
         return "no such file"

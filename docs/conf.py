@@ -28,10 +28,15 @@ extensions = [
 root_doc = "index"
 exclude_patterns = ["_ext", "_static", "_templates", "adr"]
 nitpicky = True
-suppress_warnings = ["config.cache"]  # a function for templates cannot be stored; nothing is cached anyway
+suppress_warnings = [
+    "config.cache"
+]  # a function for templates cannot be stored; nothing is cached anyway
 # pages of other projects are not looked up: the build needs no network
 nitpick_ignore_regex = [
-    ("py:.*", r"(torch|torchmetrics|sklearn|scipy|numpy|pandas|polars|pyarrow|matplotlib|dask|duckdb)\b.*")
+    (
+        "py:.*",
+        r"(torch|torchmetrics|sklearn|scipy|numpy|pandas|polars|pyarrow|matplotlib|dask|duckdb)\b.*",
+    )
 ]
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
@@ -73,9 +78,13 @@ html_favicon = str(ROOT / "docs" / "_static" / "mark.svg")
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
-html_sidebars = {"index": [], "changelog": [], "cite": []}
+html_sidebars = {"index": [], "start": []}
 html_theme_options = {
-    "logo": {"text": "surefoot", "image_light": "_static/mark.svg", "image_dark": "_static/mark.svg"},
+    "logo": {
+        "text": "surefoot",
+        "image_light": "_static/mark.svg",
+        "image_dark": "_static/mark.svg",
+    },
     "navbar_align": "left",
     "navbar_end": ["theme-switcher"],
     "navbar_persistent": ["search-button"],
@@ -89,6 +98,6 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
     "back_to_top_button": False,
 }
-copyright = f"{author}. Version {version}. This site loads nothing from elsewhere."
+copyright = f"{author}. Version {version}. This site loads nothing from elsewhere"
 copybutton_exclude = ".linenos, .gp, .go"
 copybutton_selector = "div:not(.output) > div.highlight > pre"

@@ -2,9 +2,9 @@
 Near certainty: the stretched diagram
 =====================================
 
-A plain reliability diagram squeezes 99% and 99.99% into one point. Here doubt (1 - confidence) is drawn on log
-axes, so each step to the right is ten times as sure. This is where overconfidence hides, and where errors cost
-most.
+A plain reliability diagram squeezes 99% and 99.99% into one point. Here doubt (1 -
+confidence) is drawn on log axes, so each step to the right is ten times as sure. This
+is where overconfidence hides, and where errors cost most.
 """
 
 import numpy as np
@@ -25,4 +25,6 @@ sf.plots.StretchedReliabilityDisplay.from_predictions(y_true, sharp).plot()
 
 a = sf.assess(y_true, sharp)
 print(f"ECE {a.ece:.3f}")
-print(f"{a.risk.observed_errors:.0f} errors where about {a.risk.expected_errors:.0f} were expected")
+print(
+    f"{a.risk.observed_errors:.0f} errors where about {a.risk.expected_errors:.0f} were expected"
+)

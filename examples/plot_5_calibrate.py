@@ -2,8 +2,9 @@
 Fix an overconfident model
 ==========================
 
-:func:`surefoot.calibrate` fits every calibrator to half of the samples you give it and compares them on the other
-half. It recommends the most useful one among those with a guarantee.
+:func:`surefoot.calibrate` fits every calibrator to half of the samples you give it
+and compares them on the other half. It recommends the most useful one among those
+with a guarantee.
 """
 
 import matplotlib.pyplot as plt
@@ -26,4 +27,6 @@ print(found)
 after = found.calibrator.predict_proba(p[2000:])
 figure, axes = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
 for ax, probabilities in zip(axes, (p[2000:], after), strict=True):
-    sf.plots.ReliabilityDisplay.from_predictions(y_true=y[2000:], probabilities=probabilities).plot(ax=ax)
+    sf.plots.ReliabilityDisplay.from_predictions(
+        y_true=y[2000:], probabilities=probabilities
+    ).plot(ax=ax)

@@ -2,8 +2,9 @@
 Monitor a model in production
 =============================
 
-A monitor bets against the model after each label. Under calibration its wealth is unlikely ever to exceed 20: the
-chance is at most 5%, however often you look. Here the model goes bad after 2,000 predictions.
+A monitor bets against the model after each label. Under calibration its wealth is
+unlikely ever to exceed 20: the chance is at most 5%, however often you look. Here the
+model goes bad after 2,000 predictions.
 """
 
 import numpy as np

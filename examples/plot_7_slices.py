@@ -2,8 +2,8 @@
 Which group is worst?
 =====================
 
-A model can look fine overall and fail for one group. `by=` assesses each group with the same test, adjusted for the
-number of groups.
+A model can look fine overall and fail for one group. `by=` assesses each group with
+the same test, adjusted for the number of groups.
 """
 
 import numpy as np
@@ -18,6 +18,8 @@ correct = rng.random(4000) < accuracy
 
 a = sf.assess(correct=correct, confidence=confidence, by=region)
 for part in a.slices:
-    print(f"{part.value:6} {part.verdict:32} overstatement {part.risk.overstatement:+.1%}")
+    print(
+        f"{part.value:6} {part.verdict:32} overstatement {part.risk.overstatement:+.1%}"
+    )
 
 sf.plots.SlicesDisplay.from_assessment(a).plot()

@@ -1,8 +1,9 @@
 """Code on pages is run when the site is built.
 
-Every ``python`` block of a page runs, in order and in one namespace. What it prints and draws follows it on the
-page. The role ``{value}`` puts the value of an expression into the text: ``{value}`score:.3f```. So no number on a
-page is typed by hand. The tests run the same blocks with :func:`run_page`.
+Every ``python`` block of a page runs, in order and in one namespace. What it prints
+and draws follows it on the page. The role ``{value}`` puts the value of an expression
+into the text: ``{value}`score:.3f```. So no number on a page is typed by hand. The
+tests run the same blocks with :func:`run_page`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 #: A block to run: ``python`` for readers of the file, ``{run}`` where an option is needed (``:hide:`` shows no code).
-BLOCK = re.compile(r"^(?P<indent>[ ]*)```(?:python|\{run\})\n(?P<body>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"^(?P<indent>[ ]*)```(?:python|\{run\})\n(?P<body>.*?)^(?P=indent)```$",
+    re.MULTILINE | re.DOTALL,
+)
 VALUE = re.compile(r"\{value\}`(?P<expression>[^`]+)`")
 OPTION = re.compile(r"^:(\w+):.*\n", re.MULTILINE)
 _FORMAT = re.compile(r"^(?P<expression>.+?)(?::(?P<format>[^:'\"\]\[(){}]+))?$")
@@ -51,12 +55,19 @@ class Page:
         from matplotlib import pyplot
 
         tree = ast.parse(code)
-        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        last = (
+            tree.body.pop()
+            if tree.body and isinstance(tree.body[-1], ast.Expr)
+            else None
+        )
         printed = io.StringIO()
         with self._inside(), contextlib.redirect_stdout(printed):
             exec(compile(tree, self.name, "exec"), self.namespace)
             if last is not None:
-                value = eval(compile(ast.Expression(last.value), self.name, "eval"), self.namespace)
+                value = eval(
+                    compile(ast.Expression(last.value), self.name, "eval"),
+                    self.namespace,
+                )
                 if value is not None and not isinstance(last.value, ast.Call):
                     print(repr(value))
         figures = [pyplot.figure(number) for number in pyplot.get_fignums()]
@@ -67,7 +78,9 @@ class Page:
         match = _FORMAT.match(text)
         assert match is not None
         with self._inside():
-            return format(eval(match["expression"], self.namespace), match["format"] or "")
+            return format(
+                eval(match["expression"], self.namespace), match["format"] or ""
+            )
 
     @contextlib.contextmanager
     def _inside(self) -> Iterator[None]:
@@ -120,7 +133,9 @@ def setup(app: Any) -> dict[str, Any]:
     def begin(app: Any, docname: str, source: list[str]) -> None:
         pages[docname] = Page(docname)
         if Path(app.env.doc2path(docname)).suffix == ".md":
-            source[0] = re.sub(r"^([ ]*)```python$", r"\1```{run}", source[0], flags=re.MULTILINE)
+            source[0] = re.sub(
+                r"^([ ]*)```python$", r"\1```{run}", source[0], flags=re.MULTILINE
+            )
 
     class Run(SphinxDirective):
         has_content = True
@@ -132,13 +147,19 @@ def setup(app: Any) -> dict[str, Any]:
             try:
                 output = page.run(code)
             except Exception as error:
-                raise self.error(f"the block failed: {type(error).__name__}: {error}") from error
+                raise self.error(
+                    f"the block failed: {type(error).__name__}: {error}"
+                ) from error
             shown: list[nodes.Node] = []
             if "hide" not in self.options:
-                shown.append(nodes.literal_block(code, code, language="python", classes=["run"]))
+                shown.append(
+                    nodes.literal_block(code, code, language="python", classes=["run"])
+                )
             if output.text:
                 text = output.text.rstrip("\n")
-                shown.append(nodes.literal_block(text, text, language="text", classes=["output"]))
+                shown.append(
+                    nodes.literal_block(text, text, language="text", classes=["output"])
+                )
             shown += [self.draw(figure, page) for figure in output.figures]
             close_figures()
             return shown
@@ -149,9 +170,19 @@ def setup(app: Any) -> dict[str, Any]:
             folder.mkdir(exist_ok=True)
             name = f"{page.name.replace('/', '-')}-{page.figures}.png"
             figure.savefig(folder / name, dpi=144)
-            title = next((axes.get_title(loc) for axes in figure.axes for loc in ("left", "center")), "")
+            title = next(
+                (
+                    axes.get_title(loc)
+                    for axes in figure.axes
+                    for loc in ("left", "center")
+                ),
+                "",
+            )
             return nodes.image(
-                uri=f"/_drawn/{name}", alt=title or "Figure", classes=["drawn"], width=self.options.get("width", "100%")
+                uri=f"/_drawn/{name}",
+                alt=title or "Figure",
+                classes=["drawn"],
+                width=self.options.get("width", "100%"),
             )
 
     class Value(SphinxRole):
@@ -159,7 +190,9 @@ def setup(app: Any) -> dict[str, Any]:
             try:
                 return [nodes.Text(pages[self.env.docname].value(self.text))], []
             except Exception as error:
-                message = self.inliner.reporter.error(f"{{value}}`{self.text}` failed: {error}", line=self.lineno)
+                message = self.inliner.reporter.error(
+                    f"{{value}}`{self.text}` failed: {error}", line=self.lineno
+                )
                 return [], [message]
 
     app.connect("source-read", begin)

@@ -14,7 +14,9 @@ def _inline(translator: Any, node: nodes.Element) -> None:
 
 
 def _block(translator: Any, node: nodes.Element) -> None:
-    translator.body.append(translator.starttag(node, "div", CLASS="formula", tabindex="0"))
+    translator.body.append(
+        translator.starttag(node, "div", CLASS="formula", tabindex="0")
+    )
     translator.body.append(convert(node.astext(), display="block"))
     translator.body.append("</div>")
     raise nodes.SkipNode

@@ -19,7 +19,11 @@ GROUPS = (
         "Everything below takes arrays, frames and files directly; these are for more control.",
         ("predictions", "files"),
     ),
-    ("Risk: tests, intervals and plans", "Are there too many errors for these confidences?", ("risk",)),
+    (
+        "Risk: tests, intervals and plans",
+        "Are there too many errors for these confidences?",
+        ("risk",),
+    ),
     (
         "Calibration metrics",
         "One number each; every function takes the same arguments.",
@@ -40,18 +44,36 @@ GROUPS = (
     (
         "Value: confidence-weighted metrics",
         "Is the model surer where it is right?",
-        ("metrics.weighted", "metrics.classwise", "metrics.confusion", "metrics.ranking", "metrics.selective"),
+        (
+            "metrics.weighted",
+            "metrics.classwise",
+            "metrics.confusion",
+            "metrics.ranking",
+            "metrics.selective",
+        ),
     ),
-    ("Tallies", "Sums that can be added: for data in many places.", ("metrics.tallying", "core")),
+    (
+        "Tallies",
+        "Sums that can be added: for data in many places.",
+        ("metrics.tallying", "core"),
+    ),
     ("Errors and warnings", "", ("errors",)),
 )
 MODULES = (
     ("surefoot.plots", "Plots", "Displays for matplotlib, as in scikit-learn."),
-    ("surefoot.calibrators", "Calibrators", "Which one to use: see the [guide](../calibrators.md)."),
+    (
+        "surefoot.calibrators",
+        "Calibrators",
+        "Which one to use: see the [guide](../calibrators.md).",
+    ),
     ("surefoot.sklearn", "scikit-learn", "Scorers for `cross_validate` and searches."),
     ("surefoot.torchmetrics", "torchmetrics", "Metrics for training loops."),
     ("surefoot.synthetic", "Synthetic data", "The profiles and modes of the paper."),
-    ("surefoot.metrics", "All metrics as objects", "`ALL` maps each name to its `Metric`."),
+    (
+        "surefoot.metrics",
+        "All metrics as objects",
+        "`ALL` maps each name to its `Metric`.",
+    ),
 )
 
 
@@ -60,7 +82,11 @@ def groups() -> list[tuple[str, str, list[str]]]:
     left = dict(surefoot._HOMES)
     made = []
     for title, about, homes in GROUPS:
-        names = [name for name, home in left.items() if any(home == h or home.startswith(f"{h}.") for h in homes)]
+        names = [
+            name
+            for name, home in left.items()
+            if any(home == h or home.startswith(f"{h}.") for h in homes)
+        ]
         for name in names:
             del left[name]
         made.append((title, about, sorted(names, key=str.lower)))
@@ -70,9 +96,17 @@ def groups() -> list[tuple[str, str, list[str]]]:
 def public_names(module: str) -> list[str]:
     """The public names of a module that hold classes or functions."""
     found = import_module(module)
-    own = [name for name, value in vars(found).items() if getattr(value, "__module__", None) == module]
-    names = getattr(found, "__all__", [name for name in own if not name.startswith("_")])
-    return [name for name in sorted(names, key=str.lower) if callable(getattr(found, name))]
+    own = [
+        name
+        for name, value in vars(found).items()
+        if getattr(value, "__module__", None) == module
+    ]
+    names = getattr(
+        found, "__all__", [name for name in own if not name.startswith("_")]
+    )
+    return [
+        name for name in sorted(names, key=str.lower) if callable(getattr(found, name))
+    ]
 
 
 def own_members(name: str) -> list[tuple[str, str]]:
@@ -103,12 +137,21 @@ def _table(module: str, names: list[str]) -> str:
 
 def page() -> str:
     """The page of tables, in Markdown."""
-    parts = ["# API reference", "Every public name, by what it is for. `import surefoot as sf` gives them all.", ""]
+    parts = [
+        "# API reference",
+        "Every public name, by what it is for. `import surefoot as sf` gives them all.",
+        "",
+    ]
     for title, about, names in groups():
         if names:
             parts += [f"## {title}", about, "", _table("surefoot", names)]
     for module, title, about in MODULES:
-        parts += [f"## {title}", f"`{module}`. {about}", "", _table(module, public_names(module))]
+        parts += [
+            f"## {title}",
+            f"`{module}`. {about}",
+            "",
+            _table(module, public_names(module)),
+        ]
     return "\n".join(parts)
 
 
@@ -125,7 +168,9 @@ def _find_public(app: Any, env: Any, node: Any, content: Any) -> Any:
         return None
     python = env.get_domain("py")
     where = node.get("refdoc", "index")
-    return python.resolve_xref(env, where, app.builder, node["reftype"], f"surefoot.{target}", node, content)
+    return python.resolve_xref(
+        env, where, app.builder, node["reftype"], f"surefoot.{target}", node, content
+    )
 
 
 def setup(app: Any) -> dict[str, Any]:
