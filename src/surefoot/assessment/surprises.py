@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ class Surprise:
     predicted: Label | None = None
     #: The slice it lies in, where rows are sliced.
     slice: Label | None = None
+    #: What other columns of the file hold in this row, by name, where they were asked for.
+    shown: Mapping[str, Any] = field(default_factory=dict)
 
 
 def surprises_of(rows: ArrayPredictions, slicing: Any, most: int = 12) -> tuple[Surprise, ...]:

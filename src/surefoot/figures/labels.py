@@ -41,11 +41,11 @@ def power_of_ten(exponent: int) -> str:
     return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
-def decade(exponent: int) -> str:
-    """A power of ten on an axis: 0.1, 1,000, and 10⁷ from there on."""
-    if exponent <= 0:
+def decade(exponent: int, first_power: int = 7) -> str:
+    """A power of ten on an axis: 0.1, 1,000, and from ``first_power`` on 10⁷."""
+    if -4 < exponent <= 0:
         return f"{10.0**exponent:g}"
-    return f"{10**exponent:,}" if exponent < 7 else power_of_ten(exponent)
+    return f"{10**exponent:,}" if 0 < exponent < first_power else power_of_ten(exponent)
 
 
 def area(value: float) -> str:

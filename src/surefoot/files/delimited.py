@@ -25,6 +25,8 @@ class DelimitedFile:
         import pyarrow as pa
 
         self.name, self._pieces, self._delimiter = name, pieces, delimiter
+        #: Columns whose text is kept as it is written, such as 007.
+        self.verbatim: frozenset[str] = frozenset()
         first = pieces.first()
         if first[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\x00" in first[:1000]:
             raise BadFile("no text in UTF-8, by its first bytes in UTF-16; save it as UTF-8", file=name)
@@ -73,6 +75,8 @@ class DelimitedFile:
             kind = self.schema.field(name).type
             if name in numbers:
                 types[name] = pa.float64()
+            elif name in self.verbatim:
+                types[name] = pa.string()
             elif kinds.is_boolean(kind) or kinds.is_integer(kind) or kinds.is_floating(kind):
                 types[name] = kind
             else:

@@ -89,6 +89,12 @@ def find_columns(name: str, head: pa.Table, given: Mapping[str, Any]) -> Columns
     return finder.found()
 
 
+def find_scores(name: str, head: pa.Table, given: Mapping[str, Any]) -> str | tuple[str, ...]:
+    """The columns of probabilities or logits alone, of a file that need not hold the truth."""
+    finder = _Finder(name, head, {role: value for role, value in given.items() if value is not None})
+    return finder.scores()
+
+
 class _Finder:
     def __init__(self, name: str, head: pa.Table, given: dict[str, Any]) -> None:
         import pyarrow.types as kinds
@@ -135,6 +141,16 @@ class _Finder:
         else:
             self._labels(named)
         return Columns(**self.taken)
+
+    def scores(self) -> str | tuple[str, ...]:
+        self._scores()
+        found: str | tuple[str, ...] | None = self.taken.get("logits") or self.taken.get("probabilities")
+        if found is None:
+            raise Ambiguous(
+                f"no column is called like probabilities; name them with --probabilities or --logits; {self._there()}",
+                file=self.name,
+            )
+        return found
 
     def _scores(self) -> None:
         """Probabilities or logits of all classes, or P(second label)."""

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from surefoot._io.printable import printable
-from surefoot.assessment.assess import Assessment
 from surefoot.assessment.compare import Comparison, Riskier
+from surefoot.assessment.result import Assessment
 from surefoot.figures.labels import area, significant, typeset
 from surefoot.render.html import page
-from surefoot.render.numbers import percent, points, pvalue, round_down, signed_percent
+from surefoot.render.numbers import percent, points, pvalue, round_down, score, signed_percent
 from surefoot.render.tables import Body, Cell, HtmlTable, Row
 from surefoot.render.text import BOLD, DIM, Terminal
 from surefoot.render.wording import deciding_side
@@ -34,8 +34,9 @@ _LINES: list[tuple[str, str, Any, str, str]] = [
     ("Value", "gain", lambda a: signed_percent(a.metrics["gain"]), "", ""),
     ("Value", "AUC", lambda a: area(a.metrics.get("auc", math.nan)), "auc", "higher"),
     ("Value", "cwAUC", lambda a: area(a.metrics.get("cw_auc", math.nan)), "cw_auc", "higher"),
-    ("Value", "log loss", lambda a: area(a.metrics.get("log_loss", math.nan)), "log_loss", "lower"),
-    ("Value", "Brier", lambda a: area(a.metrics.get("brier", math.nan)), "brier", "lower"),
+    ("Scores", "ECE", lambda a: score(a.metrics.get("ece", math.nan)), "", ""),
+    ("Scores", "Brier", lambda a: score(a.metrics.get("brier", math.nan)), "brier", "lower"),
+    ("Scores", "log loss", lambda a: score(a.metrics.get("log_loss", math.nan)), "log_loss", "lower"),
 ]
 #: The names of differences in a note.
 _NAMES = {key: name for _, name, _, key, _ in _LINES} | {"overstatement": "overstatement"}
@@ -50,13 +51,32 @@ def render(c: Comparison, terminal: Terminal | None = None) -> str:
     return terminal.simplify("\n".join(f"  {line}".rstrip() for line in lines))
 
 
+def lines(c: Comparison) -> list[tuple[str, str, list[str]]]:
+    """Section, name, and the value of each model, of every indicator that any of them has."""
+    return [
+        (group, name, [read(a) for a in c.assessments.values()])
+        for group, name, read, _, _ in _LINES
+        if _has_values(c, name)
+    ]
+
+
+def all_differences(c: Comparison) -> list[tuple[str, str, str]]:
+    """Model, indicator, and how it differs from the first model."""
+    return [
+        (printable(other, 40), name, words)
+        for other in list(c.assessments)[1:]
+        for _, name, _, key, _ in _LINES
+        if (words := difference(c, other, key))
+    ]
+
+
 def _columns(c: Comparison, terminal: Terminal) -> Iterator[str]:
     names = {name: printable(name, 24) for name in c.assessments}
     words = [*names.values(), *(_verdict_words(a) for a in c.assessments.values())]
     width = 2 + max(12, *map(len, words))
     only = len(c.assessments) == 2
     head = "".join(f"{name:>{width}}" for name in names.values())
-    apart = f"      {list(names.values())[1]} - {names[c.first]}, {_level(c)}" if only else ""
+    apart = f"      {list(names.values())[1]} - {names[c.first]}, {level(c)}" if only else ""
     yield f"{'':<13}{head}{apart}"
     yield f"{'verdict':<13}" + "".join(f"{_verdict_words(a):>{width}}" for a in c.assessments.values())
     section = ""
@@ -75,7 +95,7 @@ def _columns(c: Comparison, terminal: Terminal) -> Iterator[str]:
         yield f"  {name:<11}{values}{'      ' + difference(c, list(c.assessments)[1], key) if only and key else ''}"
     if not only:
         yield ""
-        yield terminal.style(f"Differences, each model minus {printable(c.first, 24)}, {_level(c)}", BOLD)
+        yield terminal.style(f"Differences, each model minus {printable(c.first, 24)}, {level(c)}", BOLD)
         for other in list(c.assessments)[1:]:
             for _, name, _, key, _ in _LINES:
                 if text := difference(c, other, key):
@@ -99,7 +119,8 @@ def _verdict_words(a: Assessment) -> str:
 
 
 def _has_values(c: Comparison, name: str) -> bool:
-    return name not in ("AUC", "cwAUC") or any("auc" in a.metrics for a in c.assessments.values())
+    needed = {"AUC": "auc", "cwAUC": "cw_auc", "ECE": "ece", "Brier": "brier", "log loss": "log_loss"}.get(name)
+    return needed is None or any(needed in a.metrics for a in c.assessments.values())
 
 
 def difference(c: Comparison, other: str, key: str) -> str:
@@ -123,7 +144,8 @@ def difference(c: Comparison, other: str, key: str) -> str:
     return f"{size} ({' to '.join(ends)}){unit}"
 
 
-def _level(c: Comparison) -> str:
+def level(c: Comparison) -> str:
+    """The confidence level of the intervals."""
     return f"{100 * (1 - c.level):.3g}% CI"
 
 
@@ -180,7 +202,7 @@ def report(c: Comparison) -> str:
     """The page."""
     names = [("Indicator", "x"), *((printable(name, 40), "x n") for name in c.assessments)]
     bodies = []
-    for group in ("Risk", "Value"):
+    for group in ("Risk", "Value", "Scores"):
         rows = (
             [Row([Cell("verdict"), *(Cell(_verdict_words(a)) for a in c.assessments.values())])]
             if group == "Risk"
@@ -190,18 +212,14 @@ def report(c: Comparison) -> str:
             if section == group and _has_values(c, name):
                 rows.append(Row([Cell(name), *(Cell(typeset(read(a))) for a in c.assessments.values())]))
         bodies.append(Body(rows, f"={group}", group))
-    rows = []
-    for other in list(c.assessments)[1:]:
-        for _, name, _, key, _ in _LINES:
-            if words := difference(c, other, key):
-                rows.append(Row([Cell(printable(other, 40)), Cell(name), Cell(typeset(words))]))
-    columns = [("Model", "t"), ("Of", "t"), (f"It minus {printable(c.first, 40)}, {_level(c)}", "x")]
+    rows = [Row([Cell(model), Cell(name), Cell(typeset(words))]) for model, name, words in all_differences(c)]
+    columns = [("Model", "t"), ("Of", "t"), (f"It minus {printable(c.first, 40)}, {level(c)}", "x")]
     return page(
         "compare.html.jinja",
         pairing=c.pairing,
         models=HtmlTable("Models side by side", names, bodies, "models"),
         differences=HtmlTable("Differences", columns, [Body(rows)]),
         closing=" ".join([closing(c), *notes(c)]).strip(),
-        level=_level(c).removesuffix(" CI"),
+        level=level(c).removesuffix(" CI"),
         names=" · ".join(printable(name, 40) for name in c.assessments),
     )

@@ -62,7 +62,7 @@ def draw(figure: Figure, alt: str) -> str:
         drawn = element("rect", x=at(left), width=at(right - left), y=0, height=HEIGHT, class_="hit")
         if one.interval is not None:
             ends = (place(one.marks[0].x, y) for y in one.interval)
-            drawn += line(*next(ends), *next(ends), f"ci {one.kind}")
+            drawn += line(*next(ends), *next(ends), "ci faint" if one.is_faint else f"ci {one.kind}")
         drawn += "".join(mark(each.kind, *place(each.x, each.y)) for each in one.marks)
         return element("g", drawn + (words(one.label) if one.label else ""), class_="pt", data_i=str(one.row))
 

@@ -8,11 +8,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from surefoot._io.printable import printable
-from surefoot.assessment.assess import Assessment, assess, assess_estimator
+from surefoot.assessment.assess import assess, assess_estimator
+from surefoot.assessment.result import Assessment
 from surefoot.errors import InvalidPredictions
 from surefoot.figures.figure import Mark
 from surefoot.render.looks import KINDS
-from surefoot.render.mpl.display import MUTED, Display, add_note, add_titles, draw_mark
+from surefoot.render.mpl.display import (
+    MUTED,
+    VERDICT_KEY,
+    Display,
+    add_note,
+    add_titles,
+    draw_key,
+    draw_mark,
+    power_label,
+)
+from surefoot.render.numbers import count
 
 #: CSR drawn at most: what is larger, or infinite, stands at the edge.
 _MOST = 1e6
@@ -60,11 +71,20 @@ class CalibratorsDisplay(Display):
             draw_mark(ax, Mark(KINDS.get(a.verdict, "fair"), x, y), size=6)
             marks.append((y, x, printable(name, 24) + (" (CSR infinite)" if math.isinf(a.risk.csr) else "")))
         ax.set_yscale("log")
-        ax.yaxis.set_major_formatter("{x:g}")
-        ax.tick_params(which="minor", labelleft=False)
+        ax.yaxis.set_major_formatter(power_label)
+        ax.minorticks_off()
         ax.xaxis.set_major_formatter("{x:.1%}")
+        ax.locator_params(axis="x", nbins=6)
         ax.margins(x=0.2, y=0.2)
-        add_titles(ax, "Value against risk", "Confidence-weighted accuracy →", "CSR, riskier →")
+        low, high = ax.get_xlim()
+        ax.set_xlim(max(low, 0.0), min(high, 1.0 + 0.02 * (high - low)))
+        low, high = ax.get_ylim()
+        # at least two labelled powers of ten
+        ax.set_ylim(min(low, 0.08), max(high, 12.0))
+        sizes = {a.risk.n for a in self.assessments.values()}
+        facts = f"n = {count(next(iter(sizes)))}" if len(sizes) == 1 else ""
+        add_titles(ax, "Value against risk", "Confidence-weighted accuracy →", "CSR, riskier →", facts)
+        draw_key(ax, VERDICT_KEY, (KINDS.get(a.verdict, "fair") for a in self.assessments.values()))
         if len(marks) <= _FEW:
             for y, x, words in marks:
                 add_note(ax, x, y, words, textcoords="offset points", xytext=(6, 3))

@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
-from surefoot.assessment.assess import Assessment, assess
+from surefoot.assessment.assess import assess
+from surefoot.assessment.result import Assessment
 from surefoot.errors import InvalidPredictions
 from surefoot.figures.concentration import Concentration, concentration
 from surefoot.figures.coverage import Coverage, coverage
 from surefoot.figures.figure import Figure
 from surefoot.figures.reliability import Bin, near_certainty_figure, reliability_figure
 from surefoot.figures.roc import Roc, roc
-from surefoot.render.mpl.display import FigureDisplay, as_predictions
+from surefoot.predictions import as_predictions
+from surefoot.predictions.arguments import Columns, takes_predictions
+from surefoot.render.mpl.display import FigureDisplay, facts_of
 
 
 @dataclass
 class ReliabilityDisplay(FigureDisplay):
-    """Share correct by stated confidence, in the bins of ECE, with 95% intervals and the rows in each bin."""
+    """Share correct by confidence, in the bins of ECE, with 95% intervals and the rows in each bin."""
 
     bins: tuple[Bin, ...]
 
     @classmethod
     def from_assessment(cls, assessment: Assessment) -> ReliabilityDisplay:
-        return cls(assessment.reliability)
+        if not assessment.reliability:
+            raise InvalidPredictions("a reliability diagram needs rows, or a tally that holds its bins.")
+        return cls(assessment.reliability, **facts_of(assessment))
 
     def frame(self) -> dict[str, list[Any]]:
         columns = [*asdict(self.bins[0]), "doubt", "error", "kind"] if self.bins else []
@@ -40,8 +45,8 @@ class StretchedReliabilityDisplay(ReliabilityDisplay):
     @classmethod
     def from_assessment(cls, assessment: Assessment) -> StretchedReliabilityDisplay:
         if not assessment.near_certainty:
-            raise InvalidPredictions("with unequal weights, or no doubt anywhere, there is nothing to stretch.")
-        return cls(assessment.near_certainty)
+            raise InvalidPredictions("a stretched diagram needs rows of equal weight, and confidences below 1.")
+        return cls(assessment.near_certainty, **facts_of(assessment))
 
     def _figure(self) -> Figure:
         return near_certainty_figure({"all": self.bins})
@@ -49,7 +54,7 @@ class StretchedReliabilityDisplay(ReliabilityDisplay):
 
 @dataclass
 class ConcentrationDisplay(FigureDisplay):
-    """The share of CSR that the first rows carry, most surprising first; and how many must go before it is 1."""
+    """The share of CSR that the most surprising rows hold, and how many must be removed before CSR is 1."""
 
     found: Concentration
 
@@ -60,9 +65,10 @@ class ConcentrationDisplay(FigureDisplay):
         found = None if counts is None or is_weighted else concentration(counts, assessment.risk.csr)
         if found is None:
             raise InvalidPredictions(
-                "no error was made, CSR is infinite, or weights are unequal: there is nothing to share out."
+                "a concentration needs errors, a finite CSR and rows of equal weight; here no error was made, CSR is "
+                "infinite, or weights are unequal."
             )
-        return cls(found)
+        return cls(found, **facts_of(assessment))
 
     def frame(self) -> dict[str, list[Any]]:
         return {"rows": self.found.rows.tolist(), "share": self.found.share.tolist()}
@@ -80,8 +86,8 @@ class RiskCoverageDisplay(FigureDisplay):
     @classmethod
     def from_assessment(cls, assessment: Assessment) -> RiskCoverageDisplay:
         if assessment.counts is None or not assessment.counts.n:
-            raise InvalidPredictions("there are no rows to answer.")
-        return cls(coverage(assessment.counts))
+            raise InvalidPredictions("a risk-coverage curve needs rows.")
+        return cls(coverage(assessment.counts), **facts_of(assessment))
 
     def frame(self) -> dict[str, list[Any]]:
         return {"coverage": list(self.curve.curve.x), "error": list(self.curve.curve.y)}
@@ -98,7 +104,7 @@ class RocDisplay(FigureDisplay):
     """
 
     curves: Roc
-    metrics: ClassVar[tuple[str, ...]] = ("auc", "cw_auc")
+    metrics: ClassVar[tuple[str, ...]] = ("auc", "cw_auc", "ece")
 
     @classmethod
     def from_assessment(cls, assessment: Assessment) -> RocDisplay:
@@ -106,13 +112,25 @@ class RocDisplay(FigureDisplay):
         if p is not None and p.probabilities is not None:
             curves = roc(p, assessment.metrics["auc"], assessment.metrics["cw_auc"])
         if curves is None:
-            raise InvalidPredictions("ROC curves need the probabilities of rows of at least two classes.")
-        return cls(curves)
+            raise InvalidPredictions(
+                "ROC curves need the probabilities of all classes, for rows of at least two classes."
+            )
+        return cls(curves, **facts_of(assessment))
 
     @classmethod
-    def from_predictions(cls, y_true: Any, y_pred: Any = None, confidence: Any = None, **given: Any) -> RocDisplay:
-        """Make the display of rows in memory, which a curve walks along."""
-        rows = as_predictions(y_true, y_pred, confidence, given).rows("a ROC display")
+    @takes_predictions
+    def from_predictions(
+        cls, x: Any = None, second: Any = None, third: Any = None, /, **columns: Unpack[Columns]
+    ) -> RocDisplay:
+        """Make the display of predictions in memory.
+
+        Returns
+        -------
+        RocDisplay
+            Call its ``plot``.
+        """
+        predictions = as_predictions(x, second, third, columns, function="from_predictions", is_ranking=True)
+        rows = predictions.rows("a ROC display")
         return cls.from_assessment(assess(rows, metrics=cls.metrics))
 
     @property

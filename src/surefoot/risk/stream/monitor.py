@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from os import PathLike
@@ -20,6 +20,8 @@ from surefoot.predictions import ArrayPredictions, Predictions
 from surefoot.risk.groups import codes_of
 from surefoot.risk.law.cells import Codes
 from surefoot.risk.stream import monitor_files
+from surefoot.risk.stream.claims import as_column, as_columns, as_ids, claims_of, describe_claims, is_same
+from surefoot.risk.stream.episodes import Episode, History, Runs, add_alarm
 from surefoot.risk.stream.eprocess import Segment, Side
 from surefoot.risk.stream.id_set import Id, IdSet
 from surefoot.risk.stream.issued import AWAITED, RIGHT, WRONG, Issued, both_sides
@@ -90,6 +92,10 @@ class Monitor:
         #: The evidence at each of those that this process has seen.
         self._drift_evidence: dict[int, float] = {}
         self._has_new_drift = False
+        self._episodes: tuple[Episode, ...] = ()
+        self._history = History()
+        #: Since when each side has been off, if it is, after the rows that are settled.
+        self._runs = {name: Runs.after(0) for name in _SIDES if alternative in (name, "both")}
         #: After the rows that are settled; and after those up to the last label, once these have been looked at.
         self._sides = {name: Side() for name in _SIDES if alternative in (name, "both")}
         self._now: dict[str, Side] | None = None
@@ -128,6 +134,23 @@ class Monitor:
         """The evidence at each of those rows that this process has seen."""
         self._catch_up()
         return self._drift_evidence
+
+    @property
+    def episodes(self) -> tuple[Episode, ...]:
+        """Stretches over which the change detector went off, each with its onset and its errors.
+
+        While a change lasts the detector goes off again and again: that is one episode.
+        """
+        self._catch_up()
+        return self._episodes
+
+    @property
+    def history(self) -> list[tuple[int, float, float]]:
+        """How the evidence grew: row, ``log_e`` and ``evidence``, at up to some hundred rows, and now."""
+        self._catch_up()
+        points = [(0, 0.0, 0.0), *self._history.points]
+        last = self._issued.start + self._issued.known
+        return points if points[-1][0] >= last else [*points, (last, self.log_e, self.evidence)]
 
     @property
     def log_e(self) -> float:
@@ -197,23 +220,23 @@ class Monitor:
         Those that are expected or labelled already are left. Where they were not issued together, call it for each, or
         say with ``groups`` which of them belong to one another (``groups=ids``: none).
         """
-        names = _ids(ids)
+        names = as_ids(ids)
         if not names:
             return
         claims = Predictions.from_correct(
-            np.ones(len(names), dtype=bool), *_columns(len(names), confidence), doubt=_column(len(names), doubt)
+            np.ones(len(names), dtype=bool), *as_columns(len(names), confidence), doubt=as_column(len(names), doubt)
         ).rows()
         units = (
             np.zeros(len(names), dtype=np.int64)
             if groups is None
-            else codes_of(len(names), _column(len(names), groups))
+            else codes_of(len(names), as_column(len(names), groups))
         )
         new: dict[Id, int] = {}
-        columns = list(_claims(claims))
+        columns = list(claims_of(claims))
         for i, (name, claim) in enumerate(zip(names, columns, strict=True)):
             before = self._issued.claim(name) or (columns[new[name]] if name in new else None)
-            if before is not None and not _is_same(before, claim):
-                earlier, now = _describe_claims(before, claim)
+            if before is not None and not is_same(before, claim):
+                earlier, now = describe_claims(before, claim)
                 raise InvalidPredictions(
                     f"ids[{i}] is {name!r}, which is expected with {earlier} already; now it comes with {now}. Each "
                     "prediction needs an id of its own."
@@ -244,7 +267,7 @@ class Monitor:
         given = confidence is not None or doubt is not None
         if ids is None and not given:
             raise InvalidPredictions("update got labels without confidence and without ids; give one of them.")
-        names = None if ids is None else _ids(ids)
+        names = None if ids is None else as_ids(ids)
         if names is not None and len(names) != len(correct):
             raise InvalidPredictions(f"lengths differ: correct has {len(correct)} rows, ids {len(names)}.")
         if not len(correct):
@@ -253,7 +276,7 @@ class Monitor:
             raise InvalidPredictions(
                 "groups are named when predictions are issued: expect(ids, confidence, groups=...)."
             )
-        units = None if groups is None else codes_of(len(correct), _column(len(correct), groups))
+        units = None if groups is None else codes_of(len(correct), as_column(len(correct), groups))
         fresh = np.ones(len(correct), dtype=bool) if names is None else self._counted.are_new(names)
         awaited = np.zeros(len(correct), dtype=bool)
         if names is not None and self._issued.places:
@@ -271,7 +294,7 @@ class Monitor:
             rows = Predictions.from_correct(correct, held[:, 0], doubt=held[:, 1]).rows()
         else:
             rows = Predictions.from_correct(
-                correct, *_columns(len(correct), confidence), doubt=_column(len(correct), doubt)
+                correct, *as_columns(len(correct), confidence), doubt=as_column(len(correct), doubt)
             ).rows()
             if names is not None and awaited.any():
                 self._check_claims(names, rows, awaited)
@@ -288,10 +311,10 @@ class Monitor:
 
     def _check_claims(self, names: list[Id], rows: ArrayPredictions, awaited: Any) -> None:
         """A prediction that was expected keeps the confidence it was issued with."""
-        for i, (name, claim) in enumerate(zip(names, _claims(rows), strict=True)):
+        for i, (name, claim) in enumerate(zip(names, claims_of(rows), strict=True)):
             before = self._issued.claim(name)
-            if awaited[i] and before is not None and not _is_same(before, claim):
-                earlier, now = _describe_claims(before, claim)
+            if awaited[i] and before is not None and not is_same(before, claim):
+                earlier, now = describe_claims(before, claim)
                 raise InvalidPredictions(
                     f"ids[{i}] is {name!r}, which was issued with {earlier}; its label comes with {now}. Leave out the "
                     "confidence, or give the one that was issued."
@@ -317,7 +340,7 @@ class Monitor:
             return
         self._now = None
         segments = both_sides(doubt, confidence, ~right, right, None if sizes is None else sizes.astype(np.float64))
-        self._follow(self._sides, segments)
+        self._follow(self._sides, self._runs, segments)
         self._issued.start += len(rows)
 
     def _close(self, before: int) -> None:
@@ -338,7 +361,7 @@ class Monitor:
             return self._now
         ready = self._issued.ready
         if ready:
-            self._follow(self._sides, self._issued.sides(ready))
+            self._follow(self._sides, self._runs, self._issued.sides(ready))
             self._issued.drop(ready)
         known = self._issued.known
         if not known:
@@ -346,27 +369,31 @@ class Monitor:
             return self._now
         # of these rows more may become known: the sides that are settled stay where they are
         ahead = {name: replace(side) for name, side in self._sides.items()}
-        self._follow(ahead, self._issued.sides(known))
+        self._follow(ahead, dict(self._runs), self._issued.sides(known))
         if self._restarted > self._issued.start:
-            for side in self._sides.values():
+            for name, side in self._sides.items():
                 side.restart()
+                self._runs[name] = Runs.after(self._restarted)
         self._now = ahead
         return ahead
 
-    def _follow(self, sides: dict[str, Side], segments: dict[str, Segment]) -> None:
+    def _follow(self, sides: dict[str, Side], runs: dict[str, Runs], segments: dict[str, Segment]) -> None:
         """Follow all sides through rows, piece by piece; from where the detector goes off, it starts anew."""
         before = self._issued.start
         units = len(next(iter(segments.values())))
         for start in range(0, units, _PIECE):
             piece = {name: segments[name][start : start + _PIECE] for name in sides}
-            self._follow_piece(sides, piece, before)
+            self._follow_piece(sides, runs, piece, before)
             before += int(next(iter(piece.values())).ends[-1])
 
-    def _follow_piece(self, sides: dict[str, Side], piece: dict[str, Segment], before: int) -> None:
+    def _follow_piece(
+        self, sides: dict[str, Side], runs: dict[str, Runs], piece: dict[str, Segment], before: int
+    ) -> None:
         ends = next(iter(piece.values())).ends.astype(np.int64) + before
         paths = _follow_sides(sides, piece, Side.grow)
+        log_e, all_evidence = log_mean(paths), np.zeros(len(ends))
         if self._alarm_row is None:
-            reached = np.flatnonzero(log_mean(paths) >= -math.log(self.level))
+            reached = np.flatnonzero(log_e >= -math.log(self.level))
             self._alarm_row = int(ends[reached[0]]) if len(reached) else None
         # units before its last start say nothing to the detector
         start = int(np.searchsorted(ends, self._restarted, side="right"))
@@ -375,21 +402,33 @@ class Monitor:
         while start < len(ends):
             some = slice(start, start + window)
             copies = {name: replace(side) for name, side in sides.items()}
-            evidence = np.mean(_follow_sides(copies, {name: piece[name][some] for name in sides}, Side.detect), axis=0)
+            by_side = _follow_sides(copies, {name: piece[name][some] for name in sides}, Side.detect)
+            evidence = np.mean(by_side, axis=0)
+            all_evidence[some] = evidence
             reached = np.flatnonzero(evidence >= self.mean_time_between_false_alarms)
+            used = slice(start, start + int(reached[0]) + 1) if len(reached) else some
+            for name in sides:
+                runs[name] = runs[name].follow(piece[name][used], ends[used], name)
             if len(reached):
-                start += int(reached[0]) + 1
+                start = used.stop
                 self._restarted = int(ends[start - 1])
                 self._drift_rows.append(self._restarted)
                 self._drift_evidence[self._restarted] = float(evidence[reached[0]])
                 self._has_new_drift = True
+                most = list(sides)[int(np.argmax([one[reached[0]] for one in by_side]))]
+                apart = self.mean_time_between_false_alarms
+                self._episodes = add_alarm(self._episodes, self._restarted, most, runs[most], apart)
                 window = _SOON
-                for side in sides.values():
+                for name, side in sides.items():
                     side.restart()
+                    runs[name] = Runs.after(self._restarted)
             else:
                 start, window = start + len(evidence), 2 * window
                 for name, side in sides.items():
                     side.stakes = copies[name].stakes
+        if sides is self._sides:
+            # of rows that are not settled, labels may still come
+            self._history.add(ends, log_e, all_evidence)
 
     # -- files -------------------------------------------------------------------------------------------------------
 
@@ -405,6 +444,9 @@ class Monitor:
             has_new_drift=self._has_new_drift,
             sides=self._sides,
             restarted=self._restarted,
+            episodes=self._episodes,
+            runs=self._runs,
+            history=self._history,
             issued=self._issued,
             counted=self._counted,
         )
@@ -424,6 +466,8 @@ class Monitor:
         m._has_new_drift, m._restarted = state.has_new_drift, state.restarted
         m._sides = {name: state.sides[name] for name in m._sides}
         m._issued, m._counted = state.issued, state.counted
+        m._episodes, m._history = state.episodes, state.history
+        m._runs = {name: state.runs.get(name, Runs.after(m._issued.start)) for name in m._sides}
         return m
 
 
@@ -449,41 +493,3 @@ def _number_by_first(units: Codes) -> Codes:
     order = np.empty(len(first), dtype=np.int64)
     order[np.argsort(first)] = np.arange(len(first))
     return order[where]
-
-
-def _ids(ids: Any) -> list[Id]:
-    """Ids as plain integers and strings."""
-    alone = isinstance(ids, str | int | np.generic) or ids is None
-    values = [ids] if alone else ids.ravel().tolist() if isinstance(ids, np.ndarray) else list(ids)
-    plain: list[Id] = []
-    for i, value in enumerate(values):
-        value = value.item() if isinstance(value, np.generic) else value
-        if isinstance(value, bool) or not isinstance(value, int | str):
-            raise InvalidPredictions(f"ids[{i}] is {value!r}; ids are whole numbers or strings.")
-        plain.append(value)
-    return plain
-
-
-def _columns(rows: int, confidence: Any) -> tuple[Any, ...]:
-    return () if confidence is None else (_column(rows, confidence),)
-
-
-def _column(rows: int, values: Any) -> Any:
-    """A number alone is a column of one."""
-    return [values] if values is not None and rows == 1 and np.ndim(values) == 0 else values
-
-
-def _is_same(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    """Whether two claims are one, said as a confidence or as a doubt."""
-    return all(math.isclose(x, y, rel_tol=1e-6) for x, y in zip(one, other, strict=True))
-
-
-def _describe_claims(one: tuple[float, float], other: tuple[float, float]) -> tuple[str, str]:
-    """Two claims so that they can be told apart."""
-    name, place = ("confidence", 0) if one[0] != other[0] else ("doubt", 1)
-    return f"{name} {one[place]!r}", repr(other[place])
-
-
-def _claims(rows: ArrayPredictions) -> Iterator[tuple[float, float]]:
-    every = slice(None)
-    return zip(rows.confidence_of(every).tolist(), rows.doubt_of(every).tolist(), strict=True)
