@@ -29,6 +29,8 @@ PAGES = {
     "benchmarks/SPARK.md": "measured/spark.md",
     "CHANGELOG.md": "changelog.md",
 }
+#: One thread of linear algebra for each of two processes: more of them only wait for each other.
+THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 NOT_PAGES = ("_ext", "_static", "_templates", "adr", "__pycache__")
 
 
@@ -73,7 +75,7 @@ def main() -> int:
         "docs",
     ]
     command += os.environ.get("SPHINXOPTS", "").split()
-    environment = {**os.environ, "PYTHONHASHSEED": "0", "MPLBACKEND": "agg"}
+    environment = {**os.environ, "PYTHONHASHSEED": "0", "MPLBACKEND": "agg", **THREADS}
     doctrees = ROOT / "build" / "docs-doctrees"
     shutil.rmtree(doctrees, ignore_errors=True)
     done = subprocess.run(

@@ -45,6 +45,7 @@ html_math_renderer = "mathml"
 
 templates_path = [str(ROOT / "docs" / "_templates")]
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
 autosummary_generate = True
 autosummary_imported_members = True
 numpydoc_show_class_members = False
