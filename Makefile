@@ -4,7 +4,9 @@
 # make stub   write the stub of public names, for type checkers
 # make docs   the documentation site, in build/docs; open build/docs/index.html
 # make bench  speed, as ratios measured side by side
-.PHONY: demo test test-heavy check format stub docs bench clean
+# make dist   build the wheel and the sdist, install each in a clean environment and run it there
+# make test-lowest  run the suite with the lowest versions that pyproject.toml promises (needs Python 3.11)
+.PHONY: demo test test-heavy test-lowest check format stub docs bench dist clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -13,7 +15,7 @@ TORCH ?= torch==2.13.0
 
 .venv/.base: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check -e ".[cli,demo]"
+	$(BIN)/pip install --quiet --disable-pip-version-check -e ".[demo]"
 	touch $@
 
 .venv/.ready: .venv/.base
@@ -34,6 +36,16 @@ test-heavy: .venv/.ready
 	$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/pip install --quiet --disable-pip-version-check '$(TORCH)'
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[torch,spark,conformance,browser]' triton
 	$(BIN)/python -m pytest -m heavy
+
+# The lowest version of every package that pyproject.toml names, and the newest of what those need in turn.
+# LOWEST_TESTS chooses tests.
+LOWEST_TESTS ?= tests
+test-lowest: .venv/.ready
+	rm -rf build/lowest
+	$(PYTHON) -m venv build/lowest
+	$(BIN)/uv pip install --quiet --python build/lowest/bin/python --resolution lowest-direct \
+		--only-binary :all: --no-binary surefoot -e '.[test]'
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 build/lowest/bin/python -m pytest -m 'not heavy' -n auto $(LOWEST_TESTS)
 
 check: .venv/.ready
 	$(BIN)/ruff format --check .
@@ -60,6 +72,11 @@ docs: .venv/.docs
 # compared with torchmetrics and netcal where they are installed
 bench: .venv/.ready
 	$(BIN)/python -m benchmarks
+
+dist: .venv/.ready
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python tools/check_dist.py dist
 
 clean:
 	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

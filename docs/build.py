@@ -28,6 +28,8 @@ PAGES = {
     "benchmarks/GPU.md": "measured/gpu.md",
     "benchmarks/SPARK.md": "measured/spark.md",
     "CHANGELOG.md": "changelog.md",
+    "SUPPORT.md": "support.md",
+    "SECURITY.md": "security.md",
 }
 #: One thread of linear algebra for each of two processes: more of them only wait for each other.
 THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
