@@ -77,7 +77,9 @@ def clinical(path: Path, n: int = 1500, sharpness: float = 1.0, seed: int = 0) -
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["patient", "hospital", "diagnosis", "risk"])
         for i, (one, probability) in enumerate(zip(sick, stated, strict=True)):
-            writer.writerow([f"{i:05d}", "north" if i % 2 else "south", "sick" if one else "well", repr(float(probability))])
+            writer.writerow(
+                [f"{i:05d}", "north" if i % 2 else "south", "sick" if one else "well", repr(float(probability))]
+            )
     return path
 
 

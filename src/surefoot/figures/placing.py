@@ -97,9 +97,7 @@ def fitting_ticks(axis: Axis, choices: Iterable[tuple[Tick, ...]]) -> tuple[Tick
     ticks: tuple[Tick, ...] = ()
     for ticks in choices:
         places = [(NARROW * axis.share(tick.value), width_of(tick.label)) for tick in ticks]
-        gaps = (
-            right - left - (wide + wider) / 2 for (left, wide), (right, wider) in pairwise(places)
-        )
+        gaps = (right - left - (wide + wider) / 2 for (left, wide), (right, wider) in pairwise(places))
         if all(gap >= _GAP for gap in gaps):
             break
     return ticks
