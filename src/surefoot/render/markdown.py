@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from surefoot._io.printable import printable
-from surefoot.assessment.assess import Assessment
 from surefoot.assessment.compare import Comparison
+from surefoot.assessment.result import Assessment
 from surefoot.figures.labels import significant, typeset
 from surefoot.render import side_by_side, wording
 from surefoot.render.looks import SYMBOLS

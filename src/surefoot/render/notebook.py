@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from surefoot._io.printable import printable
-from surefoot.assessment.assess import Assessment
 from surefoot.assessment.calibrate import Calibration, Trial
 from surefoot.assessment.compare import Comparison
+from surefoot.assessment.result import Assessment
 from surefoot.figures.labels import significant, typeset
 from surefoot.metrics.confusion import Confusion
 from surefoot.render import side_by_side, wording

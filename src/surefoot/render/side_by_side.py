@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from surefoot._io.printable import printable
-from surefoot.assessment.assess import Assessment
 from surefoot.assessment.compare import Comparison, Riskier
+from surefoot.assessment.result import Assessment
 from surefoot.figures.labels import area, significant, typeset
 from surefoot.render.html import page
 from surefoot.render.numbers import percent, points, pvalue, round_down, score, signed_percent

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from surefoot._io.printable import printable
-from surefoot.assessment.assess import Assessment
+from surefoot.assessment.result import Assessment
 from surefoot.assessment.slices import Slice
 from surefoot.figures.labels import significant
 from surefoot.figures.ruler import csr_axis

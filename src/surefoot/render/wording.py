@@ -10,7 +10,7 @@ from typing import Any
 import surefoot
 from surefoot._io.printable import printable
 from surefoot._stats.binomial import limits
-from surefoot.assessment.assess import Assessment
+from surefoot.assessment.result import Assessment
 from surefoot.assessment.slices import Slice
 from surefoot.assessment.verdict import NEAR_CERTAINTY, pool
 from surefoot.figures.bands import shown_bands
