@@ -123,7 +123,6 @@ def command(
     \b
       surefoot assess predictions.csv
       surefoot assess run.parquet -o report.html
-      surefoot assess a.csv --truth label --prob p
       surefoot assess a.csv --fail-on risky
       surefoot assess new.csv --fail-on worse \\
         --baseline old.tally
