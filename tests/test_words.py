@@ -24,7 +24,7 @@ SOURCE = Path(sf.__file__).parent
 INSTEAD = {
     r"\bmistakes?\b": "errors",
     r"\bmistakes? (stated|seen)\b|\ballow(s|ed|ing)? for\b": "expected errors, observed errors",
-    r"\bwhat (comes|adds)\b": "sample, row",
+    r"\bwhat (comes|adds)\b(?! back)": "sample, row",
     r"\bclaim(s|ed|ing)?\b": "confidence, predicted probability",
     r"\b(admit(s|ted)? doubt|without doubt)\b": "doubt (= 1 - confidence)",
     r"\bdoors?\b": "constructor",
@@ -198,4 +198,5 @@ def test_docstrings() -> None:
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
 def test_pages_of_the_documentation(page: Path) -> None:
-    assert offences(page.read_text(encoding="utf-8")) == []
+    # names in code are what they are
+    assert offences(re.sub(r"`[^`\n]+`", "", page.read_text(encoding="utf-8"))) == []

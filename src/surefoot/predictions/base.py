@@ -143,34 +143,35 @@ class Predictions(ABC):
         floor: float | None = None,
         float32: bool = True,
     ) -> Predictions:
-        """Make predictions of true labels, predicted labels and the confidence in each prediction.
+        """Make predictions from true labels, predicted labels and the confidence in each prediction.
 
         Parameters
         ----------
         y_true : array-like of shape (n,)
-            The true labels: booleans, integers or strings.
+            True labels: booleans, integers or strings.
         y_pred : array-like of shape (n,)
-            The predicted labels, of the same type.
+            Predicted labels, of the same kind.
         confidence : array-like of shape (n,), optional
-            The probability that the model gives to each predicted label, in [0, 1].
+            The probability that the model gives to each predicted label, from 0 to 1.
         doubt : array-like of shape (n,), optional
-            1 - confidence, where you know it more precisely than that subtraction gives it; either is enough.
+            1 - confidence, where you know it more precisely than that subtraction gives it. One of the two is enough.
         sample_weight : array-like of shape (n,), optional
             The weight of each sample.
         floor : float, optional
-            Clip confidences to [floor, 1 - floor], as the paper does with 1e-8; by default nothing is clipped.
-        float32 : bool, default=True
-            Treat a float64 column that holds only float32 numbers as float32, where 1.0 is a rounded number.
+            Clip confidences to [floor, 1 - floor], as the paper does with 1e-8. By default nothing is clipped.
+        float32 : bool, default True
+            Treat a float64 column that holds only float32 numbers as float32, where 1.0 is a rounded number. Set it to
+            False to take the numbers literally.
 
         Returns
         -------
         Predictions
-            The samples, checked.
+            The rows, checked.
 
         Raises
         ------
         InvalidPredictions
-            If a value is not valid; the message names the argument, the row and what to do.
+            If a value cannot be right. The message names the argument, the row, the value and a way out.
 
         Examples
         --------
@@ -194,32 +195,33 @@ class Predictions(ABC):
         floor: float | None = None,
         float32: bool = True,
     ) -> Predictions:
-        """Make predictions of whether each was correct, and the confidence in it.
+        """Make predictions from whether each was correct, and the confidence in it.
 
         Parameters
         ----------
         correct : array-like of shape (n,)
-            Whether each prediction is correct: booleans, or 0 and 1.
+            Whether each prediction was correct: booleans, or 0 and 1.
         confidence : array-like of shape (n,), optional
-            The probability that the model gives to each prediction, in [0, 1].
+            The probability that the model gives to each predicted label, from 0 to 1.
         doubt : array-like of shape (n,), optional
-            1 - confidence, where you know it more precisely than that subtraction gives it; either is enough.
+            1 - confidence, where you know it more precisely than that subtraction gives it. One of the two is enough.
         sample_weight : array-like of shape (n,), optional
             The weight of each sample.
         floor : float, optional
-            Clip confidences to [floor, 1 - floor], as the paper does with 1e-8; by default nothing is clipped.
-        float32 : bool, default=True
-            Treat a float64 column that holds only float32 numbers as float32, where 1.0 is a rounded number.
+            Clip confidences to [floor, 1 - floor], as the paper does with 1e-8. By default nothing is clipped.
+        float32 : bool, default True
+            Treat a float64 column that holds only float32 numbers as float32, where 1.0 is a rounded number. Set it to
+            False to take the numbers literally.
 
         Returns
         -------
         Predictions
-            The samples, checked.
+            The rows, checked.
 
         Raises
         ------
         InvalidPredictions
-            If a value is not valid; the message names the argument, the row and what to do.
+            If a value cannot be right. The message names the argument, the row, the value and a way out.
 
         Examples
         --------
@@ -244,37 +246,39 @@ class Predictions(ABC):
         floor: float | None = None,
         float32: bool = True,
     ) -> Predictions:
-        """Make predictions of true labels and predicted probabilities.
+        """Make predictions from true labels and the probability of each class.
+
+        The class of the largest probability is predicted; of equal ones, the first.
 
         Parameters
         ----------
         y_true : array-like of shape (n,)
-            The true labels: booleans, integers or strings.
+            True labels: booleans, integers or strings.
         probabilities : array-like of shape (n,) or (n, K)
-            The probability of one label of a binary problem, or one column for each class. Doubt (1 - confidence) is
-            the sum of the other columns.
+            One column: the probability of 1, of True, or of ``pos_label``. Several columns: one for each of ``labels``;
+            each row sums to 1.
         labels : sequence, optional
-            The class of each column; by default 0, 1, ... if ``y_true`` holds such integers, else the sorted labels.
+            The class of each column. By default 0, 1, ... if ``y_true`` holds such integers, else the sorted labels.
         pos_label : label, optional
-            The class whose probability a single column holds; needed unless labels are 0 and 1, or booleans.
+            The class whose probability a single column holds. Needed unless labels are 0 and 1, or booleans.
         y_pred : array-like of shape (n,), optional
-            The predicted labels; by default those of the largest probability, the first of equals.
+            Predicted labels, in place of the largest probability: for a probability attached to another's decision.
         sample_weight : array-like of shape (n,), optional
             The weight of each sample.
         floor : float, optional
-            Clip confidences to [floor, 1 - floor], as the paper does with 1e-8; by default nothing is clipped.
-        float32 : bool, default=True
-            Treat a float64 column that holds only float32 numbers as float32, where 1.0 is a rounded number.
+            Clip confidences to [floor, 1 - floor], as the paper does with 1e-8. By default nothing is clipped.
+        float32 : bool, default True
+            As in :meth:`from_labels`.
 
         Returns
         -------
         Predictions
-            The samples, checked.
+            The rows, checked.
 
         Raises
         ------
         InvalidPredictions
-            If a value is not valid; the message names the argument, the row and what to do.
+            If a value cannot be right. The message names the argument, the row, the value and a way out.
 
         Examples
         --------
@@ -305,36 +309,37 @@ class Predictions(ABC):
         sample_weight: Any = None,
         floor: float | None = None,
     ) -> Predictions:
-        """Make predictions of true labels and logits.
+        """Make predictions from true labels and logits.
 
-        Doubt (1 - confidence) keeps its digits where probabilities would round to 1.
+        Doubt (1 - confidence) is computed from the logits of the other classes, so it keeps its digits where
+        probabilities would have rounded to 1.
 
         Parameters
         ----------
         y_true : array-like of shape (n,)
-            The true labels: booleans, integers or strings.
+            True labels: booleans, integers or strings.
         logits : array-like of shape (n,) or (n, K)
-            The log-odds of one label of a binary problem, or one column of logits for each class.
+            One column: the log-odds of 1, of True, or of ``pos_label``. Several columns: one for each of ``labels``.
         labels : sequence, optional
-            The class of each column; by default 0, 1, ... if ``y_true`` holds such integers, else the sorted labels.
+            As in :meth:`from_probabilities`.
         pos_label : label, optional
-            The class whose probability a single column holds; needed unless labels are 0 and 1, or booleans.
+            As in :meth:`from_probabilities`.
         y_pred : array-like of shape (n,), optional
-            The predicted labels; by default those of the largest probability, the first of equals.
+            As in :meth:`from_probabilities`.
         sample_weight : array-like of shape (n,), optional
             The weight of each sample.
         floor : float, optional
-            Clip confidences to [floor, 1 - floor], as the paper does with 1e-8; by default nothing is clipped.
+            Clip confidences to [floor, 1 - floor], as the paper does with 1e-8. By default nothing is clipped.
 
         Returns
         -------
         Predictions
-            The samples, checked.
+            The rows, checked.
 
         Raises
         ------
         InvalidPredictions
-            If a value is not valid; the message names the argument, the row and what to do.
+            If a value cannot be right. The message names the argument, the row, the value and a way out.
 
         Examples
         --------
@@ -370,48 +375,50 @@ class Predictions(ABC):
         floor: float | None = None,
         float32: bool = True,
     ) -> Predictions:
-        """Make predictions of the columns of a dataframe.
+        """Make predictions from columns of a dataframe: pandas, Polars, PyArrow, DuckDB, Dask or PySpark.
 
-        Frames of pandas, Polars, PyArrow, DuckDB, Dask, PySpark and others that Narwhals reads. Rows of a lazy frame
-        are checked and summed where they are, and never collected. Name ``truth``, ``predicted`` and ``confidence`` (or
-        ``doubt``); or ``correct`` and ``confidence``; or ``truth`` and ``probabilities``. If you name nothing, columns
-        with these names are used.
+        Rows of a lazy frame are checked and added up where they are, and never collected: the result then describes
+        its columns. If no column is named, columns with the names of these arguments are used.
 
         Parameters
         ----------
         frame : dataframe
-            The data, one row for each sample.
-        truth, predicted : str, optional
-            The columns of true and of predicted labels.
-        confidence, doubt : str, optional
-            The column of the confidence in each prediction, and that of 1 - confidence; either is enough.
+            Anything that Narwhals reads.
+        truth : str, optional
+            The column of true labels.
+        predicted : str, optional
+            The column of predicted labels.
+        confidence : str, optional
+            The column of confidences.
+        doubt : str, optional
+            The column of 1 - confidence.
         correct : str, optional
-            The column that says whether each prediction is correct.
+            The column that says whether each prediction was correct, in place of labels.
         probabilities : str or list of str, optional
-            A column of lists, a column of the probability of one label, several columns, or the prefix of their names.
-            Names that end in the labels say which column belongs to which.
+            The column of P(1), P(True) or P(``pos_label``); a column of lists; a list of columns; or the prefix of
+            their names. Names that end in the labels say which column is whose.
         weight : str, optional
             The column of sample weights.
         labels : sequence, optional
-            The class of each column of probabilities.
+            As in :meth:`from_probabilities`.
         pos_label : label, optional
-            The class whose probability a single column holds; needed unless labels are 0 and 1, or booleans.
-        from_logits : bool, default=False
-            Whether ``probabilities`` are logits (of one column, log-odds).
+            As in :meth:`from_probabilities`.
+        from_logits : bool, default False
+            Whether ``probabilities`` names logits. Not for lazy frames.
         floor : float, optional
-            Clip confidences to [floor, 1 - floor], as the paper does with 1e-8; by default nothing is clipped.
-        float32 : bool, default=True
-            Treat a float64 column that holds only float32 numbers as float32, where 1.0 is a rounded number.
+            Clip confidences to [floor, 1 - floor], as the paper does with 1e-8. By default nothing is clipped.
+        float32 : bool, default True
+            As in :meth:`from_labels`.
 
         Returns
         -------
         Predictions
-            The samples, checked.
+            The rows, checked.
 
         Raises
         ------
         InvalidPredictions
-            If a value is not valid; the message names the argument, the row and what to do.
+            If a value cannot be right. The message names the argument, the row, the value and a way out.
 
         Examples
         --------
