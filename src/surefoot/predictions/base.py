@@ -90,7 +90,7 @@ class Predictions(ABC):
 
     @abstractmethod
     def rows(self, what: str = "this") -> ArrayPredictions:
-        """The same in arrays, for ``what`` needs them so; a lazy frame raises :class:`NeedsRows`."""
+        """The same in arrays, for ``what`` needs them so; a lazy frame raises :class:`MetricUnavailable`."""
 
     def tally(self, terms: Iterable[Term], *, exact: bool = False, by: Any = None) -> Tally:
         """The totals of terms over all rows, and with ``by`` those of each slice.
