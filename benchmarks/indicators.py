@@ -169,9 +169,9 @@ def report(names, grid, found, real) -> str:
             seen,
         ),
         "",
-        "## A mistake hidden from ECE",
+        "## An error hidden from ECE",
         "",
-        f"{len(trick):,} rows, built so that one mistake at a doubt of 5e-7 is made good by correct rows in its bin: "
+        f"{len(trick):,} rows, built so that correct rows in the same bin offset one error at a doubt of 5e-7: "
         f"ECE is {sf.ece(trick):.1e} (1/N is {1 / len(trick):.1e}), CSR {sf.csr(trick):,.0f}, exact p {sf.risk_test(trick).pvalue:.1e}, "
         f"P_risk {sf.p_risk(trick):.3f}, ECCE p {sf.ecce_test(trick).pvalue_r:.2f}, T-Cal {'rejects' if sf.tcal_test(trick).rejected else 'does not reject'}, "
         f"Brier {sf.brier(trick):.4f}.",
