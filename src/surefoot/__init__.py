@@ -2,7 +2,7 @@
 
 from importlib import import_module as _import_module
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 #: What each module offers to users, loaded when it is first used: `import surefoot` takes no time. The stub beside
 #: this file, which type checkers and editors read, is made of it by `make stub`.
