@@ -133,5 +133,5 @@ def _table(head: Sequence[str], body: Iterable[Sequence[str]], sides: str = "", 
 
 def _escape(text: str) -> str:
     """The text without a meaning in Markdown or HTML."""
-    text = typeset(text).replace("&", "&amp;").replace("<", "&lt;").replace("\\", "\\\\")
+    text = typeset(text).replace("\u00a0", " ").replace("&", "&amp;").replace("<", "&lt;").replace("\\", "\\\\")
     return re.sub(r"([|`*_\[\]#])", r"\\\1", text).replace("\n", " ")
