@@ -58,7 +58,7 @@ class ErrorSection(Section):
             words = f"{len(found)} bands of about equally many rows."
         body = []
         for i, band in enumerate(found):
-            ratio = band.seen / band.stated if band.stated else math.nan
+            ratio = band.seen / band.stated if band.stated else math.inf
             body.append(
                 Row(
                     [
@@ -66,7 +66,7 @@ class ErrorSection(Section):
                         Cell(rough_count(band.rows), band.rows),
                         Cell(typeset(rough_count(band.stated)), band.stated),
                         Cell(rough_count(band.seen), band.seen),
-                        Cell(typeset(significant(ratio)) if band.seen >= ENOUGH_ERRORS else "", ratio),
+                        Cell(typeset(significant(ratio, 2)) if band.seen >= ENOUGH_ERRORS else "", ratio),
                     ]
                 )
             )

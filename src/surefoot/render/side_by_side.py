@@ -21,14 +21,14 @@ from surefoot.risk.differences import LEAST
 
 _MOST_COLUMNS = 4
 #: What many models are not shown in: there is no room.
-_NARROW = ("gain", "CSR above", "log loss", "Brier")
+_NARROW = ("gain", "CSR at least", "log loss", "Brier")
 #: Section, name, how to read it off an assessment, the difference it has, and which way is better.
 _LINES: list[tuple[str, str, Any, str, str]] = [
     ("Risk", "O/E", lambda a: significant(a.risk.oe_ratio), "log_oe", ""),
-    ("Risk", "overstated", lambda a: points(a.risk.overstatement), "overstatement", ""),
+    ("Risk", "overstatement", lambda a: points(a.risk.overstatement), "overstatement", ""),
     ("Risk", "p-value", lambda a: pvalue(deciding_side(a).pvalue_omnibus), "", ""),
     ("Risk", "CSR", lambda a: significant(a.risk.csr), "csr", ""),
-    ("Risk", "CSR above", lambda a: round_down(a.risk.csr_lower), "", ""),
+    ("Risk", "CSR at least", lambda a: round_down(a.risk.csr_lower), "", ""),
     ("Risk", "deflation", lambda a: percent(a.risk.deflation, zero="0%"), "", ""),
     ("Value", "accuracy", lambda a: percent(a.metrics["accuracy"]), "accuracy", "higher"),
     ("Value", "cwA", lambda a: percent(a.metrics["cw_accuracy"]), "cw_accuracy", "higher"),
@@ -114,7 +114,7 @@ def _blocks(c: Comparison, terminal: Terminal) -> Iterator[str]:
         for line in terminal.wrap(f"{printable(name, 24)}: {headline(a).lower()}", hanging=2):
             yield terminal.style(line, BOLD)
         for _, indicator, values in lines(c):
-            yield f"  {indicator:<11}{terminal.simplify(values[i]):>12}"
+            yield f"  {indicator:<14}{terminal.simplify(values[i]):>12}"
         if i < len(c.assessments) - 1:
             yield ""
     yield from _differences(c, terminal)
@@ -128,9 +128,9 @@ def _table(c: Comparison, terminal: Terminal, apart: Mapping[str, str], *, with_
     def beside(name: str) -> str:
         return f"      {apart[name]}" if apart.get(name) else ""
 
-    yield f"{'':<13}{''.join(f'{name:>{width}}' for name in names)}{beside('')}"
+    yield f"{'':<16}{''.join(f'{name:>{width}}' for name in names)}{beside('')}"
     if with_verdict:
-        yield f"{'verdict':<13}" + "".join(f"{words:>{width}}" for words in verdicts)
+        yield f"{'verdict':<16}" + "".join(f"{words:>{width}}" for words in verdicts)
     section = ""
     for group, name, read, key, better in _LINES:
         if not _has_values(c, name):
@@ -144,7 +144,7 @@ def _table(c: Comparison, terminal: Terminal, apart: Mapping[str, str], *, with_
             f"{'':<{width - len(value)}}{terminal.style(value, BOLD) if best == i else value}"
             for i, value in enumerate(terminal.simplify(read(a)) for a in c.assessments.values())
         )
-        yield f"  {name:<11}{values}{beside(name)}"
+        yield f"  {name:<14}{values}{beside(name)}"
 
 
 def _differences(c: Comparison, terminal: Terminal) -> Iterator[str]:
@@ -154,15 +154,15 @@ def _differences(c: Comparison, terminal: Terminal) -> Iterator[str]:
     for line in terminal.wrap(f"Differences, each model minus {printable(c.first, 24)}, {level(c)}"):
         yield terminal.style(line, BOLD)
     width = 2 + max(len(printable(name, 24)) for name in c.assessments)
-    is_narrow = terminal.columns - 2 < 2 + width + 12 + 34
+    is_narrow = terminal.columns - 2 < 2 + width + 15 + 34
     before = ""
     for other, name, words in all_differences(c):
         if is_narrow:
             if other != before:
                 yield f"  {printable(other, 24)}"
-            yield f"    {name:<12}{terminal.simplify(words)}"
+            yield f"    {name:<15}{terminal.simplify(words)}"
         else:
-            yield f"  {printable(other, 24):<{width}}{name:<12}{terminal.simplify(words)}"
+            yield f"  {printable(other, 24):<{width}}{name:<15}{terminal.simplify(words)}"
         before = other
 
 
@@ -259,7 +259,7 @@ def notes(c: Comparison) -> list[str]:
             if interval.note:
                 by_note.setdefault(interval.note, []).append(_NAMES[key])
         name = f"{printable(other, 24)}: " if len(c.values) > 1 else ""
-        lines += [f"note: {name}{', '.join(names)}: {note}" for note, names in by_note.items()]
+        lines += [f"Note: {name}{', '.join(names)}: {note}" for note, names in by_note.items()]
     return lines
 
 
