@@ -5,13 +5,13 @@ from surefoot import plots as plots
 from surefoot import sklearn as sklearn
 from surefoot import synthetic as synthetic
 from surefoot import torchmetrics as torchmetrics
-from surefoot.assessment.assess import Assessment as Assessment
 from surefoot.assessment.assess import assess as assess
 from surefoot.assessment.assess import assess_estimator as assess_estimator
 from surefoot.assessment.calibrate import Calibration as Calibration
 from surefoot.assessment.calibrate import calibrate as calibrate
 from surefoot.assessment.compare import Comparison as Comparison
 from surefoot.assessment.compare import compare as compare
+from surefoot.assessment.result import Assessment as Assessment
 from surefoot.core.metric import Metric as Metric
 from surefoot.core.tally import Tally as Tally
 from surefoot.core.term import Term as Term
@@ -25,6 +25,8 @@ from surefoot.errors import MetricUnavailable as MetricUnavailable
 from surefoot.errors import MissingPackage as MissingPackage
 from surefoot.errors import RoundedConfidenceWarning as RoundedConfidenceWarning
 from surefoot.errors import UndefinedMetricWarning as UndefinedMetricWarning
+from surefoot.figures.curve import ReliabilityCurve as ReliabilityCurve
+from surefoot.figures.curve import reliability_curve as reliability_curve
 from surefoot.files.reading import load as load
 from surefoot.metrics.adaptive import EciParts as EciParts
 from surefoot.metrics.adaptive import adaptive_ece as adaptive_ece

@@ -222,7 +222,7 @@ def test_floor_must_be_a_small_number(bad: object) -> None:
 
 def test_what_predictions_hold_already_may_not_be_given_again() -> None:
     p = Predictions.from_labels(Y, PRED, CONF)
-    with pytest.raises(InvalidPredictions, match="confidence was given beside Predictions"):
+    with pytest.raises(InvalidPredictions, match=r"csr\(predictions\) takes no other data arguments; got 'confidence'"):
         sf.csr(p, confidence=CONF)
 
 

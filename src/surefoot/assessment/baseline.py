@@ -14,7 +14,7 @@ from typing import Any, Literal
 from surefoot._io.documents import strict
 from surefoot._stats.binomial import limits
 from surefoot._stats.quantiles import quantile
-from surefoot.assessment.assess import Assessment
+from surefoot.assessment.result import Assessment
 from surefoot.assessment.verdict import CLEAR_RATIO, NEAR_CERTAINTY
 from surefoot.risk.result import RiskResult
 

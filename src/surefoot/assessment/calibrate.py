@@ -14,7 +14,8 @@ import numpy as np
 from surefoot._io.arguments import check_share
 from surefoot._io.presentation import present
 from surefoot._stats.quantiles import quantile
-from surefoot.assessment.assess import Assessment, assess
+from surefoot.assessment.assess import assess
+from surefoot.assessment.result import Assessment
 from surefoot.calibrators.calibrator import Calibrator
 from surefoot.calibrators.registry import NAMED, new_calibrator
 from surefoot.errors import CertaintyWarning, InvalidPredictions
@@ -99,6 +100,9 @@ class Calibration:
             },
         }
 
+    def _repr_html_(self) -> str:
+        return str(present("notebook", "calibration_card", self))
+
     def __str__(self) -> str:
         lines = [f"{'':24}{'log loss':>10}{'saved, 95%':>20}{'cwA':>8}{'CSR':>9}{'p':>9}  proof"]
         for name, trial in self.trials.items():
@@ -132,6 +136,7 @@ def calibrate(
     *,
     methods: Mapping[str, Calibrator] | None = None,
     labels: Any = None,
+    pos_label: Any = None,
     from_logits: bool = False,
     share: float = 0.5,
     rng: np.random.Generator | None = None,
@@ -159,7 +164,7 @@ def calibrate(
     if rng is not None and not isinstance(rng, np.random.Generator):
         raise ValueError(f"rng is {rng!r}; give numpy.random.default_rng(seed).")
     constructor = Predictions.from_logits if from_logits else Predictions.from_probabilities
-    whole = constructor(y, probabilities, labels=labels)
+    whole = constructor(y, probabilities, labels=labels, pos_label=pos_label)
     assert whole.labels is not None
     names = list(whole.labels)
     truth = np.asarray(whole.truth)

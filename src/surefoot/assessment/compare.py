@@ -13,7 +13,8 @@ import numpy as np
 from surefoot._io.arguments import check_share
 from surefoot._io.presentation import present
 from surefoot._io.writing import write_whole
-from surefoot.assessment.assess import MOST_RANKED, Assessment, assess
+from surefoot.assessment.assess import MOST_RANKED, assess
+from surefoot.assessment.result import Assessment
 from surefoot.assessment.serialise import plain_comparison, write_json
 from surefoot.assessment.slices import holm
 from surefoot.errors import InvalidPredictions
@@ -76,6 +77,9 @@ class Comparison:
     def to_html(self, path: str | PathLike[str]) -> None:
         """The models side by side, one HTML file that needs nothing else."""
         write_whole(path, present("side_by_side", "report", self))
+
+    def _repr_html_(self) -> str:
+        return str(present("notebook", "comparison_card", self))
 
     def __str__(self) -> str:
         return str(present("side_by_side", "render", self))

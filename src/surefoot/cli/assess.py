@@ -40,8 +40,8 @@ from surefoot.cli.progress import bar
 from surefoot.cli.rules import WORSE, Rule, parsed
 
 if TYPE_CHECKING:
-    from surefoot.assessment.assess import Assessment
     from surefoot.assessment.baseline import BaselineComparison
+    from surefoot.assessment.result import Assessment
     from surefoot.files.reader import Reading
 
 #: Classes up to which a report is sliced by what was predicted when nothing else is asked for.

@@ -10,8 +10,8 @@ from xml.sax.saxutils import escape, quoteattr
 from surefoot._io.printable import printable
 
 if TYPE_CHECKING:
-    from surefoot.assessment.assess import Assessment
     from surefoot.assessment.baseline import BaselineComparison, Change
+    from surefoot.assessment.result import Assessment
     from surefoot.cli.rules import Rule
     from surefoot.render.text import Terminal
 

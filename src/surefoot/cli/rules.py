@@ -13,8 +13,8 @@ import typer
 from surefoot.cli.parsing import closest
 
 if TYPE_CHECKING:
-    from surefoot.assessment.assess import Assessment
     from surefoot.assessment.baseline import BaselineComparison
+    from surefoot.assessment.result import Assessment
 
 #: The verdicts that each word stands for.
 _WORDS = {"risky": ("overconfident", "mixed"), "inconclusive": ("inconclusive",)}

@@ -4,37 +4,58 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 from surefoot.core.tally import Tally
-from surefoot.files.finding import Columns
 from surefoot.files.opening import open_data, open_live
 from surefoot.files.reader import Progress, Reader, Reading
 from surefoot.files.rounding import decimals_of
 from surefoot.files.source import BadFile, Batch
 from surefoot.predictions import ArrayPredictions
+from surefoot.predictions.arguments import Columns as DataColumns
+from surefoot.predictions.arguments import frame_arguments, named_columns
 
 #: Decimals that a stream of text is supposed to have before it has shown any.
 _SUPPOSED = 6
 
 
-def load(path: str | os.PathLike[str], **columns: Any) -> ArrayPredictions:
-    """Predictions from a file: CSV, TSV, Parquet, Arrow, JSON lines, NPZ, or a log of lm-evaluation-harness.
+def load(
+    path: str | os.PathLike[str], *, logits: Any = None, delimiter: str | None = None, **columns: Unpack[DataColumns]
+) -> ArrayPredictions:
+    """Read predictions from a file: CSV, TSV, Parquet, Arrow, JSON lines, NPZ, or a log of lm-evaluation-harness.
 
-    ``columns`` are those of :meth:`Predictions.from_frame`; sensible names are found without being told. A folder or a
-    glob is one data set. All rows are held in memory: of files too large for that, take :func:`surefoot.tally_batches`
-    or the command line.
+    Columns are detected by name; name those that are not. A folder or a glob is one data set. All rows are held in
+    memory. For larger files, assess the file itself (:func:`surefoot.assess`), which needs little memory.
+
+    Parameters
+    ----------
+    path : path
+        A file, a folder, or a pattern such as ``"runs/*.csv"``.
+    logits : str or list of str, optional
+        The columns that hold logits, or the prefix of their names.
+    delimiter : str, optional
+        What separates the columns of a text file; detected by default.
+    **columns
+        The names of columns, and how to read them: ``y_true`` (or ``truth``), ``y_pred`` (``predicted``),
+        ``confidence``, ``correct``, ``probabilities`` (``y_proba``), ``doubt``, ``sample_weight`` (``weight``),
+        ``labels``, ``pos_label``, ``from_logits``, ``floor``, ``float32``, as in :func:`surefoot.assess`.
+
+    Returns
+    -------
+    Predictions
+        The rows, checked.
     """
-    labels, floor = columns.pop("labels", None), columns.pop("floor", None)
-    positive, float32 = columns.pop("pos_label", None), columns.pop("float32", True)
-    delimiter = columns.pop("delimiter", None)
-    unknown = next((name for name in columns if name not in Columns.__dataclass_fields__), None)
-    if unknown is not None:
-        raise TypeError(f"load got an unexpected argument {unknown!r}; it takes those of Predictions.from_frame.")
+    named = frame_arguments(named_columns(columns, "load"))
+    labels, floor = named.pop("labels", None), named.pop("floor", None)
+    positive, float32 = named.pop("pos_label", None), named.pop("float32", True)
+    if named.pop("from_logits", False):
+        named["logits"] = named.pop("probabilities", None)
+    if logits is not None:
+        named["logits"] = logits
     sources = open_data(os.fspath(path), delimiter)
     if isinstance(sources, Tally):
         raise BadFile("a saved tally holds no rows; load it with surefoot.Tally.load", file=os.fspath(path))
-    reader = Reader(os.fspath(path), sources, columns, None, labels, floor, None, positive=positive, float32=float32)
+    reader = Reader(os.fspath(path), sources, named, None, labels, floor, None, positive=positive, float32=float32)
     held = reader.whole().held
     assert isinstance(held, ArrayPredictions)
     return held
@@ -52,6 +73,8 @@ def read(
     float32: bool = True,
     group: str | None = None,
     show: Sequence[str] = (),
+    labels: Any = None,
+    floor: float | None = None,
 ) -> Reading:
     """Read a file, and tally it on the way if it is large: for all metrics, or for some only.
 
@@ -70,7 +93,7 @@ def read(
             raise BadFile("a saved tally has no columns to choose from; give it alone", file=path)
         return Reading(path, sources, None)
     reader = Reader(
-        path, sources, columns, by, None, None, progress, positive=positive, float32=float32, group=group, show=show
+        path, sources, columns, by, labels, floor, progress, positive=positive, float32=float32, group=group, show=show
     )
     return reader.whole_or_tally(metrics) if group is None else reader.whole()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from surefoot.metrics.binned import check_bins
 from surefoot.metrics.by_confidence import NOTHING, TERMS, Levels, levels
 from surefoot.metrics.function import measure
 from surefoot.predictions import as_predictions
+from surefoot.predictions.arguments import Columns, takes_predictions
 
 
 @cache
@@ -124,15 +125,15 @@ def eci_metric(n_bins: int = 15) -> Metric:
     )
 
 
+@takes_predictions
 def adaptive_ece(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     min_size: int = 100,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
+    **columns: Unpack[Columns],
 ) -> float:
     r"""Expected calibration error over parts of the data that are split at their mean confidence, again and again.
 
@@ -147,18 +148,18 @@ def adaptive_ece(
     0.25
     """
     check_whole("min_size", min_size)
-    return measure(adaptive_ece_metric(min_size), y_true, y_pred, confidence, sample_weight, floor, doubt)
+    return measure(adaptive_ece_metric(min_size), x, second, third, columns)
 
 
+@takes_predictions
 def eci(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     n_bins: int = 15,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
+    **columns: Unpack[Columns],
 ) -> float:
     r"""Estimated calibration index: 1 less the gaps of bins, each relative to the largest gap its confidence allows.
 
@@ -175,18 +176,18 @@ def eci(
     0.6666666666666667
     """
     check_bins(n_bins)
-    return measure(eci_metric(int(n_bins)), y_true, y_pred, confidence, sample_weight, floor, doubt)
+    return measure(eci_metric(int(n_bins)), x, second, third, columns)
 
 
+@takes_predictions
 def eci_parts(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     n_bins: int = 15,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
+    **columns: Unpack[Columns],
 ) -> EciParts:
     """ECI with its parts over bins that are overconfident and over bins that are underconfident, nan if there are none.
 
@@ -196,5 +197,5 @@ def eci_parts(
     0.0
     """
     check_bins(n_bins)
-    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
+    p = as_predictions(x, second, third, columns)
     return _eci_parts(levels(p.rows("eci_parts").tally(TERMS)), int(n_bins))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from surefoot.core.term import Term
 from surefoot.engines.rows import OPERATIONS
 from surefoot.metrics.function import measure
 from surefoot.metrics.terms import WEIGHT
+from surefoot.predictions.arguments import Columns, takes_predictions
 
 
 def check_bins(n_bins: Any, closed: Any = "right") -> None:
@@ -155,16 +156,16 @@ def equal_mass_ece_metric(n_bins: int = 15) -> Metric:
     )
 
 
+@takes_predictions
 def ece(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     n_bins: int = 15,
     closed: Closed = "right",
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
+    **columns: Unpack[Columns],
 ) -> float:
     r"""Expected calibration error: the mean gap between confidence and accuracy over bins of equal width.
 
@@ -182,20 +183,20 @@ def ece(
     """
     check_bins(n_bins, closed)
     metric = ece_metric(int(n_bins), closed)
-    return measure(metric, y_true, y_pred, confidence, sample_weight, floor, doubt)
+    return measure(metric, x, second, third, columns)
 
 
+@takes_predictions
 def top_label_ece(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     n_bins: int = 15,
     closed: Closed = "right",
     average: Literal["weighted", "macro"] = "weighted",
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
+    **columns: Unpack[Columns],
 ) -> float:
     r"""Top-label calibration error: the mean gap between confidence and accuracy within each predicted class.
 
@@ -217,19 +218,19 @@ def top_label_ece(
     if average not in ("weighted", "macro"):
         raise ValueError(f"average is {average!r}; it should be 'weighted' or 'macro'.")
     metric = top_label_ece_metric(int(n_bins), closed, average)
-    return measure(metric, y_true, y_pred, confidence, sample_weight, floor, doubt)
+    return measure(metric, x, second, third, columns)
 
 
+@takes_predictions
 def mce(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     n_bins: int = 15,
     closed: Closed = "right",
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
+    **columns: Unpack[Columns],
 ) -> float:
     r"""Maximum calibration error: the largest gap between confidence and accuracy in any occupied bin.
 
@@ -244,18 +245,18 @@ def mce(
     """
     check_bins(n_bins, closed)
     metric = mce_metric(int(n_bins), closed)
-    return measure(metric, y_true, y_pred, confidence, sample_weight, floor, doubt)
+    return measure(metric, x, second, third, columns)
 
 
+@takes_predictions
 def equal_mass_ece(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     n_bins: int = 15,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
+    **columns: Unpack[Columns],
 ) -> float:
     r"""Expected calibration error over bins that hold equally many rows (by weight).
 
@@ -272,4 +273,4 @@ def equal_mass_ece(
     """
     check_bins(n_bins)
     metric = equal_mass_ece_metric(int(n_bins))
-    return measure(metric, y_true, y_pred, confidence, sample_weight, floor, doubt)
+    return measure(metric, x, second, third, columns)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from functools import cache
 from inspect import cleandoc
-from typing import Any, Protocol
+from typing import Any, Protocol, Unpack
 
 import numpy as np
 
@@ -19,12 +19,22 @@ from surefoot.core.table import Floats
 from surefoot.metrics.averages import Average, average_classes
 from surefoot.metrics.confusion import Confusion, Formula, asked_labels, cells, confusion_metric
 from surefoot.predictions import as_predictions
+from surefoot.predictions.arguments import Columns, takes_predictions
 
 _ARGUMENTS = """
-``average`` is "macro" (the plain mean over classes), "weighted" (by the confidence on the true rows of each), "micro"
-(the cells summed first) or None (an array, a value a class). A class where there is nothing to divide by is nan with a
-warning, and left out of the mean. ``labels`` picks and orders the classes. Other arguments as
-:meth:`Predictions.from_labels`, or a :class:`Predictions`.
+Parameters
+----------
+average : {"macro", "micro", "weighted"} or None, default "macro"
+    ``"macro"`` is the mean over classes, ``"weighted"`` the mean weighted by the confidence on the true samples of each
+    class, ``"micro"`` sums the cells over classes first, and ``None`` gives an array with one value for each class. A
+    class with nothing to divide by is nan with a warning, and left out of the mean.
+labels : sequence, optional
+    Which classes, in which order. With columns of probabilities, the class of each column.
+
+Returns
+-------
+float, or array of shape (K,) with ``average=None``
+    The value of the metric; higher is better.
 """
 
 
@@ -35,15 +45,13 @@ class Twin(Protocol):
 
     def __call__(
         self,
-        y_true: Any,
-        y_pred: Any = None,
-        confidence: Any = None,
+        x: Any = None,
+        second: Any = None,
+        third: Any = None,
+        /,
         *,
-        labels: Any = None,
         average: Average = "macro",
-        sample_weight: Any = None,
-        floor: float | None = None,
-        doubt: Any = None,
+        **columns: Unpack[Columns],
     ) -> float | Floats: ...
 
 
@@ -63,25 +71,24 @@ def cw_metric(formula: Formula, *, whole: Callable[[Confusion], Any] | None = No
     name = f"cw_{getattr(formula, '__name__', 'formula').strip('<>')}"
 
     def twin(
-        y_true: Any,
-        y_pred: Any = None,
-        confidence: Any = None,
+        x: Any = None,
+        second: Any = None,
+        third: Any = None,
+        /,
         *,
-        labels: Any = None,
         average: Average = "macro",
-        sample_weight: Any = None,
-        floor: float | None = None,
-        doubt: Any = None,
+        **columns: Unpack[Columns],
     ) -> float | Floats:
-        predictions = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
-        metric = confusion_metric(name, formula, average, asked_labels(predictions, labels), whole=whole)
+        predictions = as_predictions(x, second, third, columns, function=name, labels_choose=True)
+        chosen = asked_labels(predictions, columns.get("labels"))
+        metric = confusion_metric(name, formula, average, chosen, whole=whole)
         result = metric(predictions)
         return result if isinstance(result, np.ndarray) else float(result)
 
     twin.__name__ = twin.__qualname__ = name
     told = cleandoc(formula.__doc__ or f"Confidence-weighted twin of {name[3:]}.").partition("Examples\n---")[0]
     twin.__doc__ = f"{told.rstrip()}\n{_ARGUMENTS}"
-    return twin
+    return takes_predictions(twin)
 
 
 def _ratio(part: Any, base: Any) -> Any:
@@ -264,39 +271,39 @@ cw_mcc = cw_metric(mcc, whole=_whole_mcc)
 cw_kappa = cw_metric(kappa, whole=_whole_kappa)
 
 
+@takes_predictions
 def cw_fbeta(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     beta: float = 2.0,
-    labels: Any = None,
     average: Average = "macro",
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
+    **columns: Unpack[Columns],
 ) -> float | Floats:
     r"""Weighted harmonic mean of :func:`cw_precision` and :func:`cw_recall`; ``beta`` above 1 favours recall.
 
     .. math:: \frac{(1+\beta^2)\,\mathrm{cwTP}}{(1+\beta^2)\,\mathrm{cwTP} + \beta^2\,\mathrm{cwFN} + \mathrm{cwFP}}
 
-    Arguments as :func:`cw_precision`.
+    Parameters
+    ----------
+    beta : float, default 2.0
+        How many times as much recall counts as precision.
+    average : {"macro", "micro", "weighted"} or None, default "macro"
+        As in :func:`cw_precision`.
+
+    Returns
+    -------
+    float, or array of shape (K,) with ``average=None``
+        From 0 to 1; higher is better.
 
     Examples
     --------
     >>> cw_fbeta([0, 0, 1, 1, 1], [0, 1, 1, 1, 0], [0.5, 0.5, 1.0, 0.5, 0.5], beta=0.5)
     0.625
     """
-    return cw_metric(fbeta(beta))(
-        y_true,
-        y_pred,
-        confidence,
-        labels=labels,
-        average=average,
-        sample_weight=sample_weight,
-        floor=floor,
-        doubt=doubt,
-    )
+    return cw_metric(fbeta(beta))(x, second, third, average=average, **columns)
 
 
 def _macro_metric(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from surefoot.core.tally import Tally
 from surefoot.core.term import Term
 from surefoot.metrics.by_confidence import NOTHING, TERMS, levels
 from surefoot.metrics.function import function_of, measure
+from surefoot.predictions.arguments import Columns, takes_predictions
 
 LEAN = Term("lean of mistakes", lambda row: row.weight * (row.correct - row.confidence) * (row.doubt - row.confidence))
 LEAN_VARIANCE = Term(
@@ -151,15 +152,15 @@ def spiegelhalter_z() -> None:
     """
 
 
+@takes_predictions
 def hosmer_lemeshow(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     n_groups: int = 10,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
+    **columns: Unpack[Columns],
 ) -> float:
     r"""Chi squared of correct rows seen against stated, over groups of equal size in order of confidence.
 
@@ -175,7 +176,7 @@ def hosmer_lemeshow(
     2.6666666666666665
     """
     check_whole("n_groups", n_groups)
-    return measure(hosmer_lemeshow_metric(int(n_groups)), y_true, y_pred, confidence, sample_weight, floor, doubt)
+    return measure(hosmer_lemeshow_metric(int(n_groups)), x, second, third, columns)
 
 
 @function_of(COX_SLOPE)

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ from surefoot.metrics.averages import Average, average_classes, check_average
 from surefoot.metrics.function import describe
 from surefoot.metrics.weighted import gain_between
 from surefoot.predictions import Predictions
-from surefoot.predictions.arguments import refuse_beside_predictions, refuse_tally
+from surefoot.predictions.arguments import Columns, as_predictions, takes_predictions
 from surefoot.predictions.labels import as_labels
 from surefoot.predictions.memory import InMemory
 
@@ -292,18 +292,6 @@ class RocCurve:
     auc: float
 
 
-def _as_scored(y_true: Any, probabilities: Any, labels: Any, y_pred: Any, sample_weight: Any) -> Predictions:
-    if isinstance(y_true, Predictions):
-        refuse_beside_predictions(
-            probabilities=probabilities, labels=labels, y_pred=y_pred, sample_weight=sample_weight
-        )
-        return y_true
-    refuse_tally(y_true)
-    return Predictions.from_probabilities(
-        y_true, probabilities, labels=labels, y_pred=y_pred, sample_weight=sample_weight
-    )
-
-
 def _curve(predictions: Predictions, label: Any, metric: Metric, terms: tuple[Term, Term]) -> RocCurve:
     missing = metric.missing(predictions)
     if missing:
@@ -348,13 +336,13 @@ class RankingFunction(Protocol):
 
     def __call__(
         self,
-        y_true: Any,
-        probabilities: Any = None,
+        x: Any = None,
+        second: Any = None,
+        third: Any = None,
+        /,
         *,
-        labels: Any = None,
-        y_pred: Any = None,
         average: Average = "macro",
-        sample_weight: Any = None,
+        **columns: Unpack[Columns],
     ) -> float | Floats: ...
 
 
@@ -363,19 +351,20 @@ def _function_of(metric: Callable[[Average], Metric]) -> Callable[[Callable[[], 
 
     def decorate(described: Callable[[], object]) -> RankingFunction:
         def function(
-            y_true: Any,
-            probabilities: Any = None,
+            x: Any = None,
+            second: Any = None,
+            third: Any = None,
+            /,
             *,
-            labels: Any = None,
-            y_pred: Any = None,
             average: Average = "macro",
-            sample_weight: Any = None,
+            **columns: Unpack[Columns],
         ) -> float | Floats:
             check_average(average, "macro", "weighted", None)
-            result = metric(average)(_as_scored(y_true, probabilities, labels, y_pred, sample_weight))
+            predictions = as_predictions(x, second, third, columns, function=described.__name__, is_ranking=True)
+            result = metric(average)(predictions)
             return result if isinstance(result, np.ndarray) else float(result)
 
-        return describe(function, described)
+        return takes_predictions(describe(function, described))
 
     return decorate
 
@@ -446,16 +435,27 @@ def cw_average_precision() -> None:
     """
 
 
+@takes_predictions
 def roc_curve(
-    y_true: Any,
-    probabilities: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
-    labels: Any = None,
-    y_pred: Any = None,
     label: Any = None,
-    sample_weight: Any = None,
+    **columns: Unpack[Columns],
 ) -> RocCurve:
-    """The ROC curve of a class (of two classes, by default the second).
+    """The ROC curve of a class.
+
+    Parameters
+    ----------
+    label : label, optional
+        The class whose curve is wanted; of two classes, by default the second.
+
+    Returns
+    -------
+    RocCurve
+        False and true positive rates, thresholds, and the area under the curve.
 
     Examples
     --------
@@ -463,20 +463,31 @@ def roc_curve(
     >>> curve.tpr.tolist(), curve.thresholds.tolist()
     ([0.0, 0.5, 0.5, 1.0, 1.0], [inf, 0.8, 0.4, 0.35, 0.1])
     """
-    predictions = _as_scored(y_true, probabilities, labels, y_pred, sample_weight)
+    predictions = as_predictions(x, second, third, columns, function="roc_curve", is_ranking=True)
     return _curve(predictions, label, AUC, _PLAIN)
 
 
+@takes_predictions
 def cw_roc_curve(
-    y_true: Any,
-    probabilities: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
-    labels: Any = None,
-    y_pred: Any = None,
     label: Any = None,
-    sample_weight: Any = None,
+    **columns: Unpack[Columns],
 ) -> RocCurve:
-    """The ROC curve of a class with each row weighted by the confidence in its predicted class.
+    """The ROC curve of a class, with each sample weighted by the confidence in its predicted class.
+
+    Parameters
+    ----------
+    label : label, optional
+        The class whose curve is wanted; of two classes, by default the second.
+
+    Returns
+    -------
+    RocCurve
+        Weighted false and true positive rates, thresholds, and the area under the curve.
 
     Examples
     --------
@@ -484,5 +495,5 @@ def cw_roc_curve(
     >>> curve.fpr.round(3).tolist()
     [0.0, 0.0, 0.4, 0.4, 1.0]
     """
-    predictions = _as_scored(y_true, probabilities, labels, y_pred, sample_weight)
+    predictions = as_predictions(x, second, third, columns, function="cw_roc_curve", is_ranking=True)
     return _curve(predictions, label, CW_AUC, _WEIGHTED)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, Unpack
 
 from surefoot.core.metric import Metric, Outcome, undefined
 from surefoot.core.tally import Tally
 from surefoot.core.term import Term
 from surefoot.metrics.function import measure
+from surefoot.predictions.arguments import Columns, takes_predictions
 
 _REFERENCE = "Shahnazari et al., arXiv 2505.18622 (2025)"
 
@@ -73,15 +74,15 @@ def check_threshold(threshold: Any) -> float:
     return float(threshold)
 
 
+@takes_predictions
 def cwsa(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     threshold: float = 0.5,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
+    **columns: Unpack[Columns],
 ) -> float:
     r"""What accepted predictions are worth: confident ones count more, and mistakes count against.
 
@@ -97,18 +98,18 @@ def cwsa(
     >>> cwsa([1, 1], [1, 0], [1.0, 0.75])
     0.25
     """
-    return measure(cwsa_metric(check_threshold(threshold)), y_true, y_pred, confidence, sample_weight, floor, doubt)
+    return measure(cwsa_metric(check_threshold(threshold)), x, second, third, columns)
 
 
+@takes_predictions
 def cwsa_plus(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     threshold: float = 0.5,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
+    **columns: Unpack[Columns],
 ) -> float:
     r"""As :func:`cwsa`, but mistakes count 0 instead of against.
 
@@ -121,6 +122,4 @@ def cwsa_plus(
     >>> cwsa_plus([1, 1], [1, 0], [1.0, 0.75])
     0.5
     """
-    return measure(
-        cwsa_plus_metric(check_threshold(threshold)), y_true, y_pred, confidence, sample_weight, floor, doubt
-    )
+    return measure(cwsa_plus_metric(check_threshold(threshold)), x, second, third, columns)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from surefoot.core.tally import Tally
 from surefoot.metrics.by_confidence import NOTHING, TERMS, Levels, levels
 from surefoot.metrics.function import function_of
 from surefoot.predictions import as_predictions
+from surefoot.predictions.arguments import Columns, takes_predictions
 
 #: The paper's clip: log-odds beyond are not told apart.
 _CLIP = 1e-8
@@ -127,17 +128,17 @@ SMOOTH_ECE = Metric(
 )
 
 
+@takes_predictions
 def ls_ece(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     bandwidth: float = 1 / 15,
     rng: np.random.Generator | None = None,
     draws: int = 10_000,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
+    **columns: Unpack[Columns],
 ) -> float:
     r"""The mean gap between accuracy and confidence after log-odds z are blurred by normal noise.
 
@@ -154,7 +155,7 @@ def ls_ece(
     """
     if isinstance(bandwidth, bool) or not isinstance(bandwidth, int | float) or not 0.001 <= bandwidth <= 100:
         raise ValueError(f"bandwidth is {bandwidth!r}; it should be a number from 0.001 to 100.")
-    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
+    p = as_predictions(x, second, third, columns)
     if rng is None:
         return float(ls_ece_metric(float(bandwidth))(p))
     at = levels(p.rows("ls_ece").tally(TERMS))

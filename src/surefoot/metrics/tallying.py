@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from surefoot.metrics import ALL
 from surefoot.metrics.binned import equal_width, gap_terms
 from surefoot.metrics.terms import BY_DOUBT, CERTAIN, CERTAIN_WRONG, DOUBT, ERRORS, ROWS, WEIGHT, WRONG
 from surefoot.predictions import Predictions
+from surefoot.predictions.arguments import Columns, frame_arguments, named_columns
 from surefoot.predictions.columns import as_array
 from surefoot.predictions.dataframe import frame_column, is_frame
 
@@ -77,7 +78,9 @@ def by_name(name: str) -> Metric:
     return ALL[name]
 
 
-def tally_batches(batches: Iterable[Any], *, metrics: Iterable[Metric | str] | None = None, **columns: Any) -> Tally:
+def tally_batches(
+    batches: Iterable[Any], *, metrics: Iterable[Metric | str] | None = None, **columns: Unpack[Columns]
+) -> Tally:
     """Tally Arrow record batches, or any dataframes, one after the other: memory for one of them and the tally.
 
     ``columns`` are those of :meth:`Predictions.from_frame`; give ``labels`` where a batch may lack a class.
@@ -91,6 +94,7 @@ def tally_batches(batches: Iterable[Any], *, metrics: Iterable[Metric | str] | N
     0.5
     """
     chosen = None if metrics is None else list(metrics)
+    named = frame_arguments(named_columns(columns, "tally_batches"))
     total: Tally | None = None
     if isinstance(batches, str | bytes) or not hasattr(batches, "__iter__"):
         raise InvalidPredictions(
@@ -99,10 +103,10 @@ def tally_batches(batches: Iterable[Any], *, metrics: Iterable[Metric | str] | N
     for number, batch in enumerate(batches):
         if not is_frame(batch):
             raise InvalidPredictions(f"batch {number} is no record batch and no dataframe: {type(batch).__name__}")
-        if hasattr(batch, "__len__") and (len(batch) == 0 or _weighs_nothing(batch, columns.get("weight"))):
+        if hasattr(batch, "__len__") and (len(batch) == 0 or _weighs_nothing(batch, named.get("weight"))):
             continue
         try:
-            part = tally(Predictions.from_frame(batch, **columns), chosen)
+            part = tally(Predictions.from_frame(batch, **named), chosen)
             total = part if total is None else total + part
         except (InvalidPredictions, InvalidTally) as error:
             raise InvalidPredictions(f"batch {number}: {error}") from error

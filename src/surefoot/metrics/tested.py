@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from surefoot.core.tally import Tally
 from surefoot.core.term import Term
 from surefoot.metrics.by_confidence import NOTHING, TERMS, Levels, levels
 from surefoot.metrics.function import function_of, measure
+from surefoot.predictions.arguments import Columns, takes_predictions
 
 ROW_WEIGHT = Term("weight of the row", lambda row: row.weight, EACH_ROW)
 ROW_CONFIDENCE = Term("confidence of the row", lambda row: row.one * row.confidence, EACH_ROW)
@@ -132,17 +133,17 @@ def binomial_p_values(hits: Any, rows: Any, chance: Floats) -> Floats:
     return np.minimum(p_values, 1.0)
 
 
+@takes_predictions
 def tce(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     alpha: float = 0.05,
     n_min: int | None = None,
     n_max: int | None = None,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
+    **columns: Unpack[Columns],
 ) -> float:
     r"""The percentage of confidences that a binomial test rejects, given the outcomes of their bin.
 
@@ -163,7 +164,7 @@ def tce(
     for name, value in (("n_min", n_min), ("n_max", n_max)):
         if value is not None:
             check_whole(name, value, 0)
-    return measure(tce_metric(alpha, n_min, n_max), y_true, y_pred, confidence, sample_weight, floor, doubt)
+    return measure(tce_metric(alpha, n_min, n_max), x, second, third, columns)
 
 
 # -- T-Cal -----------------------------------------------------------------------------------------------------------

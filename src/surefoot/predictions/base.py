@@ -242,6 +242,7 @@ class Predictions(ABC):
         weight: str | None = None,
         labels: Any = None,
         pos_label: Any = None,
+        from_logits: bool = False,
         floor: float | None = None,
         float32: bool = True,
     ) -> Predictions:
@@ -273,24 +274,35 @@ class Predictions(ABC):
         }
         columns = FrameColumns(frame, named)
         columns.check(labels, pos_label)
+        if columns.is_lazy and from_logits:
+            raise InvalidPredictions(
+                "columns of logits are read from a dataframe in memory only", hint="collect the frame first"
+            )
         if columns.is_lazy:
             (describe,) = DESCRIBE
             described: Predictions = describe(columns, labels, pos_label, check_floor(floor), float32=float32)
             return described
         try:
-            return cls._from_columns(columns, labels, pos_label, {"floor": floor, "float32": float32})
+            options = {"floor": floor} if from_logits else {"floor": floor, "float32": float32}
+            return cls._from_columns(columns, labels, pos_label, options, from_logits=from_logits)
         except InvalidPredictions as error:
             raise error.at(
                 column=columns.column_of(error.argument), other_column=columns.column_of(error.other)
             ) from error
 
     @classmethod
-    def _from_columns(cls, columns: FrameColumns, labels: Any, pos_label: Any, options: dict[str, Any]) -> Predictions:
+    def _from_columns(
+        cls, columns: FrameColumns, labels: Any, pos_label: Any, options: dict[str, Any], *, from_logits: bool
+    ) -> Predictions:
         common: dict[str, Any] = {"sample_weight": columns.get("weight"), **options}
+        if from_logits and not columns.has("probabilities"):
+            raise InvalidPredictions("from_logits= says that probabilities are logits", hint="name probabilities=")
         if columns.has("probabilities"):
             truth, y_pred = columns.need("truth"), columns.get("predicted")
             values, labels = columns.probabilities(truth, labels)
-            return cls.from_probabilities(truth, values, labels=labels, pos_label=pos_label, y_pred=y_pred, **common)
+            constructor: Any = cls.from_logits if from_logits else cls.from_probabilities
+            made: Predictions = constructor(truth, values, labels=labels, pos_label=pos_label, y_pred=y_pred, **common)
+            return made
         claim = {"confidence": columns.get("confidence"), "doubt": columns.get("doubt")}
         if columns.has("correct"):
             return cls.from_correct(columns.need("correct"), **claim, **common)

@@ -173,3 +173,11 @@ def is_frame(given: Any) -> bool:
 def frame_column(frame: Any, name: str, role: str = "by") -> Any:
     """One column of a dataframe, by name."""
     return FrameColumns(frame, {role: name}).get(role)
+
+
+def values_of(x: Any, given: Any, role: str) -> Any:
+    """The column of a dataframe in memory that was given by its name; anything else as it is."""
+    if not isinstance(given, str) or not is_frame(x):
+        return given
+    columns = FrameColumns(x, {role: given})
+    return given if columns.is_lazy else columns.get(role)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from surefoot.assessment.assess import Assessment
+from surefoot.assessment.result import Assessment
 from surefoot.figures.labels import area, significant
 from surefoot.render import wording
 from surefoot.render.numbers import (

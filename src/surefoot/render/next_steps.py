@@ -8,7 +8,7 @@ import shlex
 from dataclasses import dataclass
 from itertools import takewhile
 
-from surefoot.assessment.assess import Assessment
+from surefoot.assessment.result import Assessment
 from surefoot.render.numbers import points
 
 #: The 97.5% point of the normal distribution, and the 80% point.

@@ -9,14 +9,14 @@ from typing import Any
 
 import surefoot
 from surefoot._io.printable import printable
-from surefoot.assessment.assess import Assessment
 from surefoot.assessment.compare import Comparison, Riskier
+from surefoot.assessment.result import Assessment
 from surefoot.figures.labels import area, significant, typeset
 from surefoot.render.html import page
 from surefoot.render.numbers import percent, points, pvalue, round_down, score, signed_percent
 from surefoot.render.tables import Body, Cell, HtmlTable, Row
 from surefoot.render.text import BOLD, DIM, Terminal
-from surefoot.render.wording import deciding_side, headline, warnings
+from surefoot.render.wording import deciding_side, headline
 from surefoot.risk.differences import LEAST
 
 _MOST_COLUMNS = 4
@@ -48,7 +48,7 @@ def render(c: Comparison, terminal: Terminal | None = None) -> str:
     terminal = terminal or Terminal.detect(colour=False)
     lines = terminal.wrap(c.pairing)
     for name, a in c.assessments.items():
-        for warning in warnings(a):
+        for warning in a.warnings:
             lines += ["", *terminal.wrap(f"Warning: {printable(name, 24)}: {warning}", hanging=2)]
     lines += ["", *_body(c, terminal)]
     for paragraph in filter(None, (closing(c), *notes(c))):
@@ -288,7 +288,7 @@ def report(c: Comparison) -> str:
         "compare.html.jinja",
         pairing=f"{c.pairing[0].upper()}{c.pairing[1:]}",
         warnings=[
-            typeset(f"{printable(name, 40)}: {warning}") for name, a in c.assessments.items() for warning in warnings(a)
+            typeset(f"{printable(name, 40)}: {warning}") for name, a in c.assessments.items() for warning in a.warnings
         ],
         notes=[typeset(note) for note in notes(c)],
         footer=f"surefoot {surefoot.__version__}, {date.today().isoformat()}",

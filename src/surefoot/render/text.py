@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from surefoot._io.printable import printable
-from surefoot.assessment.assess import Assessment
+from surefoot.assessment.result import Assessment
 from surefoot.assessment.slices import Slice
 from surefoot.figures.labels import significant
 from surefoot.figures.ruler import csr_axis
@@ -101,7 +101,7 @@ class _Page:
         for line in self.terminal.wrap(f"{mark}{wording.headline(a).upper()}"):
             yield self.style(line, BOLD, TERMINAL_COLOURS.get(a.verdict, ""))
         yield from self.terminal.wrap(wording.advice(a))
-        for warning in wording.warnings(a):
+        for warning in a.warnings:
             yield ""
             for line in self.terminal.wrap(f"Warning: {warning}", hanging=2):
                 yield self.style(line, BOLD)

@@ -41,7 +41,7 @@ class VerdictSection(Section):
             "source": printable(a.source) if a.source else "predictions",
             "advice": typeset(wording.advice(a)),
             "lede": typeset(" ".join(wording.sentences(a))),
-            "warnings": [typeset(warning) for warning in wording.warnings(a)],
+            "warnings": [typeset(warning) for warning in a.warnings],
             "notes": [typeset(note) for note in wording.notes(a)],
             "steps": [Item(typeset(step.words), value=step.command) for step in next_steps(a)],
             "scores": [Item(one.name, typeset(one.words), typeset(one.value)) for one in score_numbers(a.metrics)],

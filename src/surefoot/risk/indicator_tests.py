@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from surefoot.metrics.entropic import ECD
 from surefoot.metrics.size_ratio import normal_cdf
 from surefoot.metrics.tested import tcal_levels, tcal_statistics
 from surefoot.predictions import ArrayPredictions, as_predictions
+from surefoot.predictions.arguments import Columns, takes_predictions
 from surefoot.risk.law.bernoulli_sum import BernoulliSum
 from surefoot.risk.law.null import upper_tail
 
@@ -41,17 +42,17 @@ class EcdResult:
     method: str
 
 
+@takes_predictions
 def ecd_test(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     alpha: float = 0.05,
     rng: np.random.Generator | None = None,
     draws: int = 5000,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
+    **columns: Unpack[Columns],
 ) -> EcdResult:
     r"""Is the entropic calibration difference larger or smaller than calibrated confidences would show?
 
@@ -70,9 +71,7 @@ def ecd_test(
     check_whole("draws", draws)
     p = _require_equal_weights(
         "ecd_test",
-        as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt).rows(
-            "this test"
-        ),
+        as_predictions(x, second, third, columns).rows("this test"),
     )
     at = _levels(p)
     value = float(ECD.evaluate(p.tally(ECD.terms)).value)
@@ -140,17 +139,17 @@ class TcalResult:
     thresholds: tuple[float, ...]
 
 
+@takes_predictions
 def tcal_test(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     alpha: float = 0.05,
     rng: np.random.Generator | None = None,
     draws: int = 1000,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
+    **columns: Unpack[Columns],
 ) -> TcalResult:
     r"""T-Cal's adaptive test: is the debiased squared error too large for calibration, at any number of bins?
 
@@ -169,9 +168,7 @@ def tcal_test(
     check_whole("draws", draws)
     p = _require_equal_weights(
         "tcal_test",
-        as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt).rows(
-            "this test"
-        ),
+        as_predictions(x, second, third, columns).rows("this test"),
     )
     rng = np.random.default_rng(0) if rng is None else rng
     at = _levels(p)
@@ -234,14 +231,13 @@ class EcceResult:
     pvalue_r: float
 
 
+@takes_predictions
 def ecce_test(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
-    *,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
+    **columns: Unpack[Columns],
 ) -> EcceResult:
     r"""Are cumulative differences larger than calibrated confidences would show?
 
@@ -255,9 +251,7 @@ def ecce_test(
     >>> result.pvalue_mad < 1e-9
     True
     """
-    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt).rows(
-        "this test"
-    )
+    p = as_predictions(x, second, third, columns).rows("this test")
     tally = p.tally(TERMS)
     mad, r = (float(metric.evaluate(tally).value) for metric in (ECCE_MAD, ECCE_R))
     c, weight = p.confidence_of(slice(None)), p.weight

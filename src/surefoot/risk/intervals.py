@@ -20,7 +20,7 @@ import math
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from scipy.special import expit, gammaincinv, logit
@@ -32,7 +32,9 @@ from surefoot.core.table import Floats
 from surefoot.errors import FewMistakesWarning
 from surefoot.metrics.binned import bin_codes, ece_metric
 from surefoot.metrics.tallying import BIN_GAP, BIN_WEIGHT, RELIABILITY_BINS
-from surefoot.predictions import ArrayPredictions
+from surefoot.predictions import ArrayPredictions, as_predictions
+from surefoot.predictions.arguments import Columns, takes_predictions
+from surefoot.predictions.dataframe import values_of
 from surefoot.risk.estimates import Estimate, drop_weightless, estimates, row_values, value_of
 from surefoot.risk.groups import group_codes, variance_of_mean
 from surefoot.risk.law.cells import Codes
@@ -63,13 +65,18 @@ class Interval:
         return math.isnan(self.low) or math.isnan(self.high)
 
 
+@takes_predictions
 def intervals(
-    predictions: ArrayPredictions,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     level: float = 0.95,
     groups: Any = None,
     rng: np.random.Generator | None = None,
     draws: int = 1000,
+    **columns: Unpack[Columns],
 ) -> dict[str, Interval]:
     """Intervals for accuracy, cw_accuracy and their difference, auc, cw_auc and theirs, and ece.
 
@@ -88,7 +95,8 @@ def intervals(
     """
     check_share("level", level, "0.95")
     check_whole("draws", draws)
-    predictions = predictions.rows("intervals")
+    predictions = as_predictions(x, second, third, columns, function="intervals").rows("intervals")
+    groups = values_of(x, groups, "groups")
     codes = None if groups is None else group_codes(len(predictions), groups, predictions.weight)
     predictions, codes = drop_weightless(predictions, codes)
     found = value_intervals(predictions, level=level, groups=codes, with_ranking=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, get_args
+from typing import Any, Unpack, get_args
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from surefoot.errors import InvalidPredictions, MetricUnavailable
 from surefoot.metrics.size_ratio import CSR, CSR_SIGMA, CSR_Z, P_RISK, normal_cdf
 from surefoot.metrics.terms import BY_DOUBT, CERTAIN, CERTAIN_WRONG, DOUBT, ERRORS, ROWS, WEIGHT, WRONG
 from surefoot.predictions import ArrayPredictions, Predictions, as_predictions
+from surefoot.predictions.arguments import Columns, refuse_beside, takes_predictions
+from surefoot.predictions.dataframe import values_of
 from surefoot.risk.deflation import Deflation, csr_lower
 from surefoot.risk.effects import Effects, effects_of, equal_weights, spread_of_errors
 from surefoot.risk.evalues import log_e
@@ -37,19 +39,19 @@ _GROUPED = 100_000
 _TOGETHER = 1 << 22
 
 
+@takes_predictions
 def risk_test(
-    predictions_or_tally: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     alternative: Alternative = "overconfident",
     method: Method = "exact",
     rng: np.random.Generator | None = None,
     draws: int = 9999,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
     groups: Any = None,
+    **columns: Unpack[Columns],
 ) -> RiskResult:
     r"""Are mistakes more surprising than those of calibrated confidences would be?
 
@@ -85,11 +87,11 @@ def risk_test(
     if method == "monte_carlo" and not isinstance(rng, np.random.Generator):
         raise ValueError("method 'monte_carlo' draws at random; give rng=numpy.random.default_rng(seed).")
     check_whole("draws", draws)
-    x = predictions_or_tally
-    if not isinstance(x, Tally | Predictions):
-        x = as_predictions(x, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
-    elif any(given is not None for given in (y_pred, confidence, sample_weight, floor, doubt)):
-        raise TypeError("a tally or predictions already hold all there is; give them alone.")
+    if isinstance(x, Tally):
+        refuse_beside("risk_test(tally)", second, third, columns)
+    else:
+        groups = values_of(x, groups, "groups")
+        x = as_predictions(x, second, third, columns, function="risk_test")
     if isinstance(x, Predictions) and x.has_rows and (groups is not None or not x.has_equal_weights):
         # the exact law of unequal weights is made of rows, and so is what rows of a group have in common
         x = x.rows()

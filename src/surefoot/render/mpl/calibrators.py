@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from surefoot._io.printable import printable
-from surefoot.assessment.assess import Assessment, assess, assess_estimator
+from surefoot.assessment.assess import assess, assess_estimator
+from surefoot.assessment.result import Assessment
 from surefoot.errors import InvalidPredictions
 from surefoot.figures.figure import Mark
 from surefoot.render.looks import KINDS

@@ -6,14 +6,15 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, Unpack
 
-from surefoot.assessment.assess import Assessment, assess, assess_estimator
+from surefoot.assessment.assess import assess, assess_estimator
+from surefoot.assessment.result import Assessment
 from surefoot.errors import MissingPackage
 from surefoot.figures.figure import Bar, Figure, Mark, Text
 from surefoot.figures.labels import decade, typeset
-from surefoot.predictions import Predictions
-from surefoot.predictions.arguments import refuse_beside_predictions
+from surefoot.predictions import as_predictions
+from surefoot.predictions.arguments import Columns, takes_predictions
 from surefoot.render.numbers import count, score
 
 INK, MUTED, GRID, GHOST, OVER, UNDER = "#17191e", "#5b616c", "#e9e6df", "#b4b1aa", "#b3430a", "#1b5fa6"
@@ -55,11 +56,19 @@ class Display(ABC):
         """Make the display of an assessment that holds what is drawn."""
 
     @classmethod
+    @takes_predictions
     def from_predictions(
-        cls: type[Self], y_true: Any, y_pred: Any = None, confidence: Any = None, **given: Any
+        cls: type[Self], x: Any = None, second: Any = None, third: Any = None, /, **columns: Unpack[Columns]
     ) -> Self:
-        """Make the display of :class:`Predictions`, or of labels with confidences or with ``probabilities=``."""
-        return cls.from_assessment(assess(as_predictions(y_true, y_pred, confidence, given), metrics=cls.metrics))
+        """Make the display of predictions.
+
+        Returns
+        -------
+        display
+            Call its ``plot``.
+        """
+        predictions = as_predictions(x, second, third, columns, function="from_predictions")
+        return cls.from_assessment(assess(predictions, metrics=cls.metrics))
 
     @classmethod
     def from_estimator(cls: type[Self], estimator: Any, X: Any, y: Any) -> Self:
@@ -188,16 +197,6 @@ def _draw_bars(ax: Any, figure: Figure, bars: tuple[Bar, ...]) -> None:
         if bar.label:
             place = {"ha": "center", "va": "bottom", "textcoords": "offset points", "xytext": (0, 1)}
             ax.annotate(bar.label, (bar.x, top), fontsize=7, color=MUTED, **place)
-
-
-def as_predictions(y_true: Any, y_pred: Any, confidence: Any, given: dict[str, Any]) -> Predictions:
-    """Check what a display was given."""
-    if isinstance(y_true, Predictions):
-        refuse_beside_predictions(y_pred=y_pred, confidence=confidence, **given)
-        return y_true
-    if "probabilities" in given:
-        return Predictions.from_probabilities(y_true, y_pred=y_pred, **given)
-    return Predictions.from_labels(y_true, y_pred, confidence, **given)
 
 
 def load_pyplot() -> Any:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
-from surefoot.assessment.assess import Assessment, assess
+from surefoot.assessment.assess import assess
+from surefoot.assessment.result import Assessment
 from surefoot.errors import InvalidPredictions
 from surefoot.figures.concentration import Concentration, concentration
 from surefoot.figures.coverage import Coverage, coverage
 from surefoot.figures.figure import Figure
 from surefoot.figures.reliability import Bin, near_certainty_figure, reliability_figure
 from surefoot.figures.roc import Roc, roc
-from surefoot.render.mpl.display import FigureDisplay, as_predictions, facts_of
+from surefoot.predictions import as_predictions
+from surefoot.predictions.arguments import Columns, takes_predictions
+from surefoot.render.mpl.display import FigureDisplay, facts_of
 
 
 @dataclass
@@ -115,9 +118,19 @@ class RocDisplay(FigureDisplay):
         return cls(curves, **facts_of(assessment))
 
     @classmethod
-    def from_predictions(cls, y_true: Any, y_pred: Any = None, confidence: Any = None, **given: Any) -> RocDisplay:
-        """Make the display of rows in memory, which a curve walks along."""
-        rows = as_predictions(y_true, y_pred, confidence, given).rows("a ROC display")
+    @takes_predictions
+    def from_predictions(
+        cls, x: Any = None, second: Any = None, third: Any = None, /, **columns: Unpack[Columns]
+    ) -> RocDisplay:
+        """Make the display of predictions in memory.
+
+        Returns
+        -------
+        RocDisplay
+            Call its ``plot``.
+        """
+        predictions = as_predictions(x, second, third, columns, function="from_predictions", is_ranking=True)
+        rows = predictions.rows("a ROC display")
         return cls.from_assessment(assess(rows, metrics=cls.metrics))
 
     @property

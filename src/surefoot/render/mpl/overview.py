@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from surefoot.assessment.assess import Assessment
+from surefoot.assessment.result import Assessment
 from surefoot.errors import InvalidPredictions
 from surefoot.render import wording
 from surefoot.render.mpl.display import INK, MUTED, Display, load_pyplot

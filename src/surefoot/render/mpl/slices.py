@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 from surefoot._io.printable import printable
-from surefoot.assessment.assess import Assessment, assess, assess_estimator
+from surefoot.assessment.assess import assess, assess_estimator
+from surefoot.assessment.result import Assessment
 from surefoot.assessment.slices import Slice
 from surefoot.errors import InvalidPredictions
 from surefoot.figures.figure import Mark
+from surefoot.predictions import as_predictions
+from surefoot.predictions.arguments import Columns, takes_predictions
 from surefoot.render.looks import KINDS
 from surefoot.render.mpl.display import (
     COLOURS,
@@ -18,7 +21,6 @@ from surefoot.render.mpl.display import (
     VERDICT_KEY,
     Display,
     add_titles,
-    as_predictions,
     draw_key,
     draw_mark,
     power_label,
@@ -47,11 +49,31 @@ class SlicesDisplay(Display):
         return cls(sorted(assessment.slices, key=severity), str(assessment.by))
 
     @classmethod
+    @takes_predictions
     def from_predictions(
-        cls, y_true: Any, y_pred: Any = None, confidence: Any = None, *, by: Any = "predicted", **given: Any
+        cls,
+        x: Any = None,
+        second: Any = None,
+        third: Any = None,
+        /,
+        *,
+        by: Any = "predicted",
+        **columns: Unpack[Columns],
     ) -> SlicesDisplay:
-        """Make the display as others are made, sliced by a column of values, ``"predicted"`` or ``"truth"``."""
-        return cls.from_assessment(assess(as_predictions(y_true, y_pred, confidence, given), by=by, metrics=()))
+        """Make the display of predictions.
+
+        Parameters
+        ----------
+        by : array-like of shape (n,) or str, default "predicted"
+            What to slice by: one value for each sample, or ``"predicted"`` or ``"truth"`` for the labels.
+
+        Returns
+        -------
+        SlicesDisplay
+            Call its ``plot``.
+        """
+        predictions = as_predictions(x, second, third, columns, function="from_predictions")
+        return cls.from_assessment(assess(predictions, by=by, metrics=()))
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, by: Any = "predicted") -> SlicesDisplay:

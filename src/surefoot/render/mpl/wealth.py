@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from surefoot.assessment.assess import Assessment
+from surefoot.assessment.result import Assessment
 from surefoot.errors import InvalidPredictions
 from surefoot.figures.labels import power_of_ten
-from surefoot.render.mpl.display import INK, MUTED, OVER, Display, add_titles, as_predictions
+from surefoot.predictions import as_predictions
+from surefoot.predictions.arguments import Columns, takes_predictions
+from surefoot.render.mpl.display import INK, MUTED, OVER, Display, add_titles
 from surefoot.risk.stream.monitor import Monitor
 
 #: Powers of ten that are drawn at most: evidence may be infinite.
@@ -47,18 +49,33 @@ class WealthDisplay(Display):
         return cls.from_predictions(assessment.predictions)
 
     @classmethod
+    @takes_predictions
     def from_predictions(
         cls,
-        y_true: Any,
-        y_pred: Any = None,
-        confidence: Any = None,
+        x: Any = None,
+        second: Any = None,
+        third: Any = None,
+        /,
         *,
         monitor: Monitor | None = None,
         points: int = 400,
-        **given: Any,
+        **columns: Unpack[Columns],
     ) -> WealthDisplay:
-        """Rows in the order of time; ``monitor`` is one that goes on with them, by default a new one."""
-        p = as_predictions(y_true, y_pred, confidence, given).rows("evidence over time")
+        """Make the display of predictions in the order of time.
+
+        Parameters
+        ----------
+        monitor : Monitor, optional
+            A monitor that goes on with these samples; by default a new one.
+        points : int, default 400
+            How many points of the curve to compute.
+
+        Returns
+        -------
+        WealthDisplay
+            Call its ``plot``.
+        """
+        p = as_predictions(x, second, third, columns, function="from_predictions").rows("evidence over time")
         if not p.has_equal_weights:
             raise InvalidPredictions("evidence over time takes rows of equal weight; leave the weights out.")
         p = p[p.weight > 0] if p.is_weighted else p
