@@ -101,7 +101,7 @@ class _Page:
         for line in self.terminal.wrap(f"{mark}{wording.headline(a).upper()}"):
             yield self.style(line, BOLD, TERMINAL_COLOURS.get(a.verdict, ""))
         yield from self.terminal.wrap(wording.advice(a))
-        for warning in wording.warnings(a):
+        for warning in a.warnings:
             yield ""
             for line in self.terminal.wrap(f"Warning: {warning}", hanging=2):
                 yield self.style(line, BOLD)
