@@ -53,16 +53,16 @@ def pages() -> Iterator[object]:
 
 @pytest.mark.filterwarnings("default::DeprecationWarning", "default::FutureWarning")
 @pytest.mark.parametrize("path", [*pages()])
-def test_the_code_of_a_page_runs(path: Path) -> None:
+def test_the_code_of_a_page_runs(path: Path, tmp_path: Path) -> None:
     text = path.read_text()
     for package in set(HEAVY.findall(text)):
         pytest.importorskip(package)
     try:
-        page = run_page(text, named(path))
+        run_page(text, named(path), tmp_path)
     finally:
         close_figures()
     for command in commands(text):
-        run_command(command, Path(page.folder.name))
+        run_command(command, tmp_path)
 
 
 def commands(text: str) -> list[str]:
@@ -88,14 +88,16 @@ def environment() -> dict[str, str]:
 
 @pytest.mark.heavy
 @pytest.mark.skipif(shutil.which("java") is None, reason="needs Java")
-def test_the_spark_block_runs(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_spark_block_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("pyspark")
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     text = (DOCS / "scale.md").read_text()
     (code,) = NEEDS_JAVA.findall(text)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        page = run_page(text, "scale.md")
+        page = run_page(text, "scale.md", tmp_path)
         exec(code, page.namespace)
     assert capsys.readouterr().out.splitlines()[-1] == page.namespace["a"].verdict
 
