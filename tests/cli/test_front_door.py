@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 import termios
+import textwrap
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from fcntl import ioctl
@@ -556,6 +557,29 @@ def test_the_action_calls_the_command_with_options_that_exist(capfd: pytest.Capt
     used = {option for line in lines for option in re.findall(r"--[a-z][a-z-]+", line)}
     assert used
     assert used <= known
+
+
+@pytest.mark.parametrize(("rules", "status"), [("risky", 1), ("csr>1e9", 0), ("csr>1e9\noverstatement>0.02", 1)])
+def test_the_action_is_a_gate(rules: str, status: int, risky: Path, tmp_path: Path) -> None:
+    """Its last step, run as a runner does, with this surefoot in the place of an installed one."""
+    action = (Path(__file__).parents[2] / "action.yml").read_text()
+    script = textwrap.dedent(action.rpartition("run: |\n")[2])
+    command = tmp_path / "surefoot" / "bin" / "surefoot"
+    command.parent.mkdir(parents=True)
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m surefoot "$@"\n')
+    command.chmod(0o755)
+    inputs = dict.fromkeys(("BASELINE", "REPORT", "TALLY", "JUNIT"), "")
+    inputs |= {"FILE": str(risky), "RULES": rules, "OPTIONS": "--by group --level 0.01", "SUMMARY": "true"}
+    inputs |= {"TALLY": str(tmp_path / "new.tally"), "JUNIT": str(tmp_path / "junit.xml")}
+    summary = tmp_path / "summary.md"
+    environment = {**os.environ, **inputs, "RUNNER_TEMP": str(tmp_path), "GITHUB_STEP_SUMMARY": str(summary)}
+    done = subprocess.run(
+        ["bash", "-e", "-o", "pipefail", "-c", script], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == status, done.stderr
+    assert "overconfident" in summary.read_text()
+    assert (tmp_path / "new.tally").exists()
+    assert len(ElementTree.parse(tmp_path / "junit.xml").findall("testsuite/testcase")) == len(rules.split())
 
 
 def test_the_documentation_shows_a_makefile_line_and_every_option(capfd: pytest.CaptureFixture[str]) -> None:

@@ -122,8 +122,10 @@ def command(
 
     \b
       surefoot assess predictions.csv
-      surefoot assess run.parquet --truth label --probabilities p_ -o report.html
-      surefoot assess new.csv --baseline old.tally --fail-on worse -o summary.md
+      surefoot assess run.parquet -o report.html
+      surefoot assess a.csv --fail-on risky
+      surefoot assess new.csv --fail-on worse \\
+        --baseline old.tally
     """
     rules = [parsed(rule) for rule in fail_on or []]
     level, margin, delimiter = checked_level(level), checked_margin(margin), checked_delimiter(delimiter)

@@ -68,8 +68,10 @@ def command(
 
     \b
       surefoot calibrate --fit validation.csv
-      surefoot calibrate --fit validation.csv --apply test.csv -o corrected.csv --save calibrator.json
-      surefoot calibrate --load calibrator.json --apply new.csv -o corrected.csv
+      surefoot calibrate --fit validation.csv \\
+        --apply test.csv -o corrected.csv --save c.json
+      surefoot calibrate --load c.json \\
+        --apply new.csv -o corrected.csv
     """
     delimiter = checked_delimiter(delimiter)
     columns = columns_of(locals())

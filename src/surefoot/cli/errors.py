@@ -45,8 +45,8 @@ def say_failed(reasons: Iterable[str], *, to_stderr: bool) -> None:
     failed = False
     for why in reasons:
         failed = True
-        indent = {"initial_indent": "  ", "subsequent_indent": "    "}
-        say(textwrap.fill(f"failed: {why}", width, break_on_hyphens=False, **indent), to_stderr=to_stderr)
+        lines = textwrap.wrap(f"failed: {why}", width - 2, subsequent_indent="  ", break_on_hyphens=False)
+        say("\n".join(f"  {line}" for line in lines), to_stderr=to_stderr)
     if failed:
         raise Failed(1)
 

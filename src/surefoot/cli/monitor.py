@@ -54,7 +54,7 @@ def command(
     file: Annotated[
         str | None,
         typer.Argument(
-            metavar="[FILE|-]",
+            metavar="FILE|-",
             help="Rows in the order of time; - follows standard input. Without it, the state is shown.",
             show_default=False,
         ),
@@ -103,6 +103,7 @@ def command(
         float | None,
         typer.Option(
             "--level",
+            metavar="NUMBER",
             help="Significance level of the test over all rows, by default 0.05; for a new state.",
         ),
     ] = None,
@@ -113,9 +114,10 @@ def command(
     anything is printed, so a run that is killed goes on where it was. Rows without --id count each time they are fed.
 
     \b
-      surefoot monitor today.parquet --state model.state --fail-on drift
-      tail -f predictions.csv | surefoot monitor - --state model.state
-      surefoot monitor --state model.state -o model.html
+      surefoot monitor today.csv --state my.state
+      tail -f log.csv | surefoot monitor - \\
+        --state my.state
+      surefoot monitor --state my.state -o now.html
     """
     if weight is not None:
         raise typer.BadParameter("--weight is not available here: each row of a stream counts once")

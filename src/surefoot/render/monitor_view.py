@@ -61,7 +61,8 @@ def headline(m: Monitor) -> str:
 
 def episode_words(episode: Episode) -> str:
     """An episode in one line: since when, how much, and when it was noticed."""
-    errors = f"{pluralize(round(episode.observed_errors), 'error')} where {rough_count(episode.expected_errors)} were expected"
+    observed = pluralize(round(episode.observed_errors), "error")
+    errors = f"{observed} where {rough_count(episode.expected_errors)} were expected"
     size = f"{significant(episode.oe_ratio, 2)} times, {points(abs(episode.overstatement))}"
     if episode.alarms == 1:
         alarms = f"alarm at row {episode.first_alarm:,}"
