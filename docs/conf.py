@@ -67,6 +67,7 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "reset_modules": ("matplotlib",),
     "matplotlib_animations": False,
+    "capture_repr": (),
     "image_scrapers": ("matplotlib",),
     "thumbnail_size": (480, 360),
 }

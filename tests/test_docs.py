@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import surefoot
@@ -65,29 +66,47 @@ def pages() -> Iterator[object]:
 
 @pytest.mark.filterwarnings("default::DeprecationWarning", "default::FutureWarning")
 @pytest.mark.parametrize("path", [*pages()])
-def test_the_code_of_a_page_runs(path: Path) -> None:
+def test_the_code_of_a_page_runs(path: Path, tmp_path: Path) -> None:
     text = path.read_text()
     for package in set(HEAVY.findall(text)):
         pytest.importorskip(package)
     try:
-        page = run_page(text, named(path))
+        run_page(text, named(path), tmp_path)
     finally:
         close_figures()
+    if path.name == "command-line.md":
+        write_files(tmp_path)
     for command in commands(text):
-        run_command(command, Path(page.folder.name))
+        files = files_of(command)
+        are_there = all(any(tmp_path.glob(name)) for name in files)
+        assert are_there or path.name == "command-line.md", f"the page does not make the files of: {command}"
+        if files and are_there:
+            run_command(command, tmp_path)
 
 
 def commands(text: str) -> list[str]:
-    """The lines of a page's shell blocks that call surefoot on files that the page has made."""
+    """The lines of a page's shell blocks that call surefoot."""
     lines = [line for block in SHELL.findall(text) for line in block.splitlines()]
     return [line for line in lines if line.startswith("surefoot ")]
 
 
+def files_of(command: str) -> list[str]:
+    """The files that a command reads: names and globs, but for what it writes."""
+    read = re.sub(r"(?:-o|--\w+-tally|--save|--html|--junit|--markdown) \S+", "", command)
+    return re.findall(r"[\w./*-]+\.(?:csv|jsonl|parquet|tally)", read)
+
+
+def write_files(folder: Path) -> None:
+    """The files that the page on the command line names: a binary model's validation, test and other rows."""
+    rng = np.random.default_rng(0)
+    for name in ("validation", "test", "predictions", "labels"):
+        truth = rng.random(300)
+        rows = [f"{int(rng.random() < p)},{1 - p:.4f},{p:.4f}" for p in truth]
+        (folder / f"{name}.csv").write_text("\n".join(["label,p_0,p_1", *rows]))
+
+
 def run_command(command: str, folder: Path) -> None:
-    """Run it if the files it names are there; a rule of a gate may hold, anything else must succeed."""
-    words = re.findall(r"[\w./*-]+\.(?:csv|jsonl|parquet|tally)", command.split(" -o ")[0])
-    if not words or not all(any(folder.glob(word)) for word in words):
-        return
+    """Run it; a rule of a gate may hold, anything else must succeed."""
     full = re.sub(r"^surefoot\b", f"{sys.executable} -m surefoot", command)
     done = subprocess.run(["bash", "-c", full], cwd=folder, capture_output=True, text=True, env=environment())
     assert done.returncode in ((0, 1) if "--fail-on" in command else (0,)), f"{command}\n{done.stderr}"
@@ -100,14 +119,16 @@ def environment() -> dict[str, str]:
 
 @pytest.mark.heavy
 @pytest.mark.skipif(shutil.which("java") is None, reason="needs Java")
-def test_the_spark_block_runs(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_spark_block_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("pyspark")
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     text = (DOCS / "scale.md").read_text()
     (code,) = NEEDS_JAVA.findall(text)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        page = run_page(text, "scale.md")
+        page = run_page(text, "scale.md", tmp_path)
         exec(code, page.namespace)
     assert capsys.readouterr().out.splitlines()[-1] == page.namespace["a"].verdict
 

@@ -17,7 +17,6 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 #: A block to run: ``python`` for readers of the file, ``{run}`` where an option is needed (``:hide:`` shows no code).
@@ -39,11 +38,11 @@ class Output:
 
 
 class Page:
-    """The namespace of one page, and a folder of its own in which its code runs."""
+    """The namespace of one page, and the empty folder in which its code runs."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, folder: Path) -> None:
         self.name = name
-        self.folder = TemporaryDirectory(prefix="surefoot-docs-")
+        self.folder = folder
         self.namespace: dict[str, Any] = {"__name__": "__main__"}
         self.figures = 0
 
@@ -85,7 +84,7 @@ class Page:
     @contextlib.contextmanager
     def _inside(self) -> Iterator[None]:
         before = Path.cwd()
-        os.chdir(self.folder.name)
+        os.chdir(self.folder)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DeprecationWarning)
@@ -95,9 +94,9 @@ class Page:
             os.chdir(before)
 
 
-def run_page(text: str, name: str) -> Page:
+def run_page(text: str, name: str, folder: Path) -> Page:
     """Run all blocks and values of a page's Markdown, in the order in which they stand."""
-    page = Page(name)
+    page = Page(name, folder)
     found = [*BLOCK.finditer(text), *VALUE.finditer(text)]
     for match in sorted(found, key=lambda match: match.start()):
         if match.re is VALUE:
@@ -131,7 +130,9 @@ def setup(app: Any) -> dict[str, Any]:
     pages: dict[str, Page] = {}
 
     def begin(app: Any, docname: str, source: list[str]) -> None:
-        pages[docname] = Page(docname)
+        folder = Path(app.doctreedir) / "run" / docname
+        folder.mkdir(parents=True, exist_ok=True)
+        pages[docname] = Page(docname, folder)
         if Path(app.env.doc2path(docname)).suffix == ".md":
             source[0] = re.sub(
                 r"^([ ]*)```python$", r"\1```{run}", source[0], flags=re.MULTILINE

@@ -117,7 +117,10 @@ def own_members(name: str) -> list[tuple[str, str]]:
     for member in dir(found):
         home = next((kind for kind in found.__mro__ if member in vars(kind)), object)
         value = vars(home).get(member)
-        if member.startswith("_") or not home.__module__.startswith("surefoot"):
+        is_shown = not member.startswith("_") or (
+            member == "__call__" and value.__doc__
+        )
+        if not is_shown or not home.__module__.startswith("surefoot"):
             continue
         if isinstance(value, property):
             members.append(("property", member))
