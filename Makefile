@@ -2,8 +2,11 @@
 # make test   set up .venv and run the suite, but for what needs more than Python (make test-heavy)
 # make check  format, lint, strict types, import layers
 # make stub   write the stub of public names, for type checkers
+# make docs   the documentation site, in build/docs; open build/docs/index.html
 # make bench  speed, as ratios measured side by side
-.PHONY: demo test test-heavy check format stub bench clean
+# make dist   build the wheel and the sdist, install each in a clean environment and run it there
+# make test-lowest  run the suite with the lowest versions that pyproject.toml promises (needs Python 3.11)
+.PHONY: demo test test-heavy test-lowest check format stub docs bench dist clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -12,7 +15,7 @@ TORCH ?= torch==2.13.0
 
 .venv/.base: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check -e ".[cli,demo]"
+	$(BIN)/pip install --quiet --disable-pip-version-check -e ".[demo]"
 	touch $@
 
 .venv/.ready: .venv/.base
@@ -34,6 +37,16 @@ test-heavy: .venv/.ready
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[torch,spark,conformance,browser]' triton
 	$(BIN)/python -m pytest -m heavy
 
+# The lowest version of every package that pyproject.toml names, and the newest of what those need in turn.
+# LOWEST_TESTS chooses tests.
+LOWEST_TESTS ?= tests
+test-lowest: .venv/.ready
+	rm -rf build/lowest
+	$(PYTHON) -m venv build/lowest
+	$(BIN)/uv pip install --quiet --python build/lowest/bin/python --resolution lowest-direct \
+		--only-binary :all: --no-binary surefoot -e '.[test]'
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 build/lowest/bin/python -m pytest -m 'not heavy' -n auto $(LOWEST_TESTS)
+
 check: .venv/.ready
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -47,9 +60,23 @@ format: .venv/.ready
 stub: .venv/.base
 	$(BIN)/python -c 'import pathlib, surefoot; pathlib.Path("src/surefoot/__init__.pyi").write_text(surefoot._stub())'
 
+# what the pages compare with comes along, and torch as for test-heavy; nothing is loaded from a network while it builds
+.venv/.docs: .venv/.base
+	$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/pip install --quiet --disable-pip-version-check '$(TORCH)'
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[docs]'
+	touch $@
+
+docs: .venv/.docs
+	$(BIN)/python docs/build.py
+
 # compared with torchmetrics and netcal where they are installed
 bench: .venv/.ready
 	$(BIN)/python -m benchmarks
+
+dist: .venv/.ready
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python tools/check_dist.py dist
 
 clean:
 	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -2,7 +2,7 @@
 
 from importlib import import_module as _import_module
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 #: What each module offers to users, loaded when it is first used: `import surefoot` takes no time. The stub beside
 #: this file, which type checkers and editors read, is made of it by `make stub`.
@@ -32,7 +32,8 @@ _OFFERED = {
     "metrics.entropic": "ecd",
     "metrics.isotonic": "mcaldist",
     "metrics.proper": "brier log_loss",
-    "metrics.ranking": "RocCurve auc auc_gain cw_auc cw_average_precision cw_roc_curve roc_curve",
+    "metrics.ranking": "auc auc_gain cw_auc cw_average_precision",
+    "metrics.roc": "RocCurve cw_roc_curve roc_curve",
     "metrics.selective": "cwsa cwsa_plus",
     "metrics.size_ratio": "csr csr_sigma csr_z p_risk",
     "metrics.smooth": "ls_ece smooth_ece",

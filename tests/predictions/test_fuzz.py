@@ -7,11 +7,15 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import surefoot as sf
+
+# pandas 2 warns when Hypothesis prints a frame of float16
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered in cast:RuntimeWarning:pandas")
 
 scalars = st.one_of(
     st.none(),

@@ -371,16 +371,48 @@ def _exact(rows: ArrayPredictions, chosen: Mapping[str, Metric]) -> Tally:
 
 
 def assess_estimator(
-    model: Any, X: Any, y: Any, *, level: float = 0.05, by: Any = None, groups: Any = None
+    model: Any, X: Any, y: Any, *, level: float = 0.05, margin: float = MARGIN, by: Any = None, groups: Any = None
 ) -> Assessment:
-    """Assess a fitted classifier, scikit-learn's or any with ``predict_proba`` and ``classes_``, on held-out data."""
+    """Assess a fitted classifier on data that it was not trained on.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted classifier of scikit-learn, or anything with ``predict_proba`` and ``classes_``.
+    X : array-like
+        The features.
+    y : array-like of shape (n,)
+        The true labels.
+    level : float, default 0.05
+        The significance level: the chance of flagging a well-calibrated model.
+    margin : float, default 0.02
+        The overstatement (mean confidence - accuracy) that would not matter to you.
+    by : array-like of shape (n,) or str, optional
+        What to slice by, as in :func:`assess`.
+    groups : array-like of shape (n,), optional
+        What each sample belongs to, as in :func:`assess`.
+
+    Returns
+    -------
+    Assessment
+        As :func:`assess` gives it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = make_classification(2000, random_state=0)
+    >>> model = LogisticRegression().fit(X[:1000], y[:1000])
+    >>> assess_estimator(model, X[1000:], y[1000:]).risk.n
+    1000
+    """
     if not hasattr(model, "predict_proba") or not hasattr(model, "classes_"):
         raise InvalidPredictions(
             f"model is a {type(model).__name__} without predict_proba and classes_; give a fitted probabilistic "
             "classifier, or assess its predictions."
         )
     predictions = Predictions.from_probabilities(y, model.predict_proba(X), labels=model.classes_)
-    return assess(predictions, level=level, by=by, groups=groups)
+    return assess(predictions, level=level, margin=margin, by=by, groups=groups)
 
 
 def _conclude(evidence: Evidence, request: Request) -> Assessment:

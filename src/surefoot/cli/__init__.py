@@ -19,7 +19,7 @@ from surefoot.cli.pipes import ignore_closed_pipes
 app = typer.Typer(
     name="surefoot",
     cls=Group,
-    help="Can this classifier's confidences be trusted, and are they worth anything?\n\n"
+    help="Can a classifier's confidences be trusted, and are they worth anything?\n\n"
     "Start with:  surefoot assess predictions.csv",
     epilog="surefoot COMMAND -h explains a command. Exit status: 0 done, 1 a --fail-on rule holds, 2 wrong usage, "
     "3 bad data.",
@@ -28,12 +28,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("assess", cls=Command)(assess.command)
-app.command("compare", cls=Command)(compare.command)
-app.command("merge", cls=Command)(merge.command)
-app.command("monitor", cls=Command)(monitor.command)
-app.command("calibrate", cls=Command)(calibrate.command)
-app.command("demo", cls=Command)(demo.command)
+for _module, _summary in (
+    (assess, "Can the confidences in a file be trusted?"),
+    (compare, "Put models side by side."),
+    (calibrate, "Correct probabilities with labelled rows."),
+    (monitor, "Watch a stream of predictions."),
+    (merge, "Add up saved tallies."),
+    (demo, "Assess a real model that is included."),
+):
+    app.command(_module.__name__.rpartition(".")[2], cls=Command, short_help=_summary)(_module.command)
 # the reproduction of the paper stands on everything else, and nothing stands on it
 app.add_typer(import_module("surefoot.paper.command").app)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surefoot._io.writing import write_whole
-from surefoot.cli.errors import Failed, clear_errors, say
+from surefoot.cli.errors import clear_errors, say, say_failed
 from surefoot.cli.options import (
     AsFloat64,
     AsJson,
@@ -122,8 +122,10 @@ def command(
 
     \b
       surefoot assess predictions.csv
-      surefoot assess run.parquet --truth label --probabilities p_ -o report.html
-      surefoot assess new.csv --baseline old.tally --fail-on worse -o summary.md
+      surefoot assess run.parquet -o report.html
+      surefoot assess a.csv --fail-on risky
+      surefoot assess new.csv --fail-on worse \\
+        --baseline old.tally
     """
     rules = [parsed(rule) for rule in fail_on or []]
     level, margin, delimiter = checked_level(level), checked_margin(margin), checked_delimiter(delimiter)
@@ -158,10 +160,7 @@ def command(
         result = _Result(assessment, reading, by, rules, compared)
         result.print(outputs)
         result.write(outputs)
-    for why in filter(None, result.failures):
-        say(f"  failed: {why}", to_stderr=not outputs.is_text)
-    if any(result.failures):
-        raise Failed(1)
+    say_failed(filter(None, result.failures), to_stderr=not outputs.is_text)
 
 
 def assessed(

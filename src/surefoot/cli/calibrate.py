@@ -68,8 +68,10 @@ def command(
 
     \b
       surefoot calibrate --fit validation.csv
-      surefoot calibrate --fit validation.csv --apply test.csv -o corrected.csv --save calibrator.json
-      surefoot calibrate --load calibrator.json --apply new.csv -o corrected.csv
+      surefoot calibrate --fit validation.csv \\
+        --apply test.csv -o corrected.csv --save c.json
+      surefoot calibrate --load c.json \\
+        --apply new.csv -o corrected.csv
     """
     delimiter = checked_delimiter(delimiter)
     columns = columns_of(locals())
@@ -253,9 +255,10 @@ def _columns_for(model: Any, source: Source, columns: dict[str, str], positive: 
     from surefoot.files.source import BadFile
     from surefoot.predictions.labels import distinct, kind_of, labels_in_names
 
-    if positive is not None and positive != str(model.classes_[1]):
+    second = model.classes_.tolist()[1]
+    if positive is not None and positive != str(second):
         raise typer.BadParameter(
-            f"--positive is {positive!r}, but the calibrator was fitted to the probability of {model.classes_[1]!r}"
+            f"--positive is {positive!r}, but the calibrator was fitted to the probability of {second!r}"
         )
     role = find_scores(source.name, source.head(), {k: v for k, v in columns.items() if k != "truth"})
     if isinstance(role, str):

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 def command(
     models: Annotated[
-        list[str], typer.Argument(metavar="NAME=FILE NAME=FILE ...", help="Models by name.", show_default=False)
+        list[str], typer.Argument(metavar="NAME=FILE", help="Two models or more, each with a name.", show_default=False)
     ],
     truth: Truth = None,
     predicted: Predicted = None,
@@ -78,7 +78,7 @@ def command(
 
     \b
       surefoot compare raw=raw.csv platt=platt.csv
-      surefoot compare old=old.parquet new=new.parquet -o comparison.html
+      surefoot compare a=a.csv b=b.csv -o both.html
     """
     level, margin, delimiter = checked_level(level), checked_margin(margin), checked_delimiter(delimiter)
     named = _named(models)

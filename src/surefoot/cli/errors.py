@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from surefoot._io.printable import printable
@@ -33,6 +33,22 @@ def print_error(message: str, status: int) -> int:
 def say(text: str = "", *, to_stderr: bool = False) -> None:
     """Print a result, or with ``to_stderr`` what is not part of it."""
     print(text, file=sys.stderr if to_stderr else sys.stdout, flush=True)
+
+
+def say_failed(reasons: Iterable[str], *, to_stderr: bool) -> None:
+    """Print the rules that hold, and end with status 1 if there are any."""
+    import textwrap
+
+    from surefoot.render.text import Terminal
+
+    width = min(max(Terminal.detect().width, 50), 88)
+    failed = False
+    for why in reasons:
+        failed = True
+        lines = textwrap.wrap(f"failed: {why}", width - 2, subsequent_indent="  ", break_on_hyphens=False)
+        say("\n".join(f"  {line}" for line in lines), to_stderr=to_stderr)
+    if failed:
+        raise Failed(1)
 
 
 @contextmanager
@@ -63,4 +79,4 @@ def clear_errors() -> Iterator[None]:
             raise Failed(print_error(f"{where}{error.strerror or error}", 3)) from error
         finally:
             for message in dict.fromkeys(str(w.message) for w in raised if issubclass(w.category, UserWarning)):
-                print(f"note: {message}", file=sys.stderr)
+                say(f"note: {message}", to_stderr=True)

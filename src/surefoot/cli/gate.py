@@ -54,12 +54,12 @@ def conclusion(compared: BaselineComparison) -> str:
     if compared.is_worse:
         why = "; ".join(reasons(compared))
         return f"Worse than the baseline: {why}."
-    turned = compared.now.verdict == "overconfident" and compared.baseline.verdict != "overconfident"
     rises = [_NAMES[change.name] for change in compared.changes if change.is_significant]
     if rises:
         return f"Not worse than the baseline: {' and '.join(rises)} rose, but by less than matters."
-    also = f" The verdict was {compared.baseline.verdict}, but chance explains the difference." if turned else ""
-    return f"Not worse than the baseline: chance explains every rise.{also}"
+    before, now = compared.baseline.verdict, compared.now.verdict
+    also = f" The verdict is {now} and was {before}; chance explains the difference." if now != before else ""
+    return f"Not worse than the baseline: nothing rose by more than chance explains.{also}"
 
 
 def lines(compared: BaselineComparison, terminal: Terminal) -> Iterator[str]:

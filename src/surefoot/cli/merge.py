@@ -12,7 +12,7 @@ from surefoot.cli.outputs import check_outputs, size_of
 
 def command(
     tallies: Annotated[
-        list[str], typer.Argument(metavar="TALLY...", help="Saved tallies of disjoint rows.", show_default=False)
+        list[str], typer.Argument(metavar="TALLY", help="Saved tallies of disjoint rows.", show_default=False)
     ],
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="Where to save their sum.", show_default=False)
@@ -21,8 +21,8 @@ def command(
     """Add up saved tallies; assess the sum with surefoot assess FILE.
 
     \b
-      surefoot assess monday.parquet -o monday.tally
-      surefoot merge monday.tally tuesday.tally -o week.tally
+      surefoot assess mon.parquet -o mon.tally
+      surefoot merge mon.tally tue.tally -o all.tally
     """
     with clear_errors():
         check_outputs(output)

@@ -71,11 +71,16 @@ Delimiter = Annotated[
     typer.Option("--delimiter", metavar="CHAR", help="Separator of the columns in a text file, such as ';'."),
 ]
 Level = Annotated[
-    float, typer.Option("--level", help="Significance level, the chance of flagging a well-calibrated model.")
+    float,
+    typer.Option(
+        "--level", metavar="NUMBER", help="Significance level, the chance of flagging a well-calibrated model."
+    ),
 ]
 Margin = Annotated[
     float,
-    typer.Option("--margin", help="Overstatement that does not matter to you: 0.02 is 2 points of confidence."),
+    typer.Option(
+        "--margin", metavar="NUMBER", help="Overstatement that does not matter to you: 0.02 is 2 points of confidence."
+    ),
 ]
 Format = Annotated[
     str | None,
@@ -85,7 +90,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="Same as --format json.")]
 Html = Annotated[str | None, typer.Option("--html", metavar="FILE", help="Same as -o FILE, for an HTML page.")]
 Watch = Annotated[
     str | None,
-    typer.Option("--watch", help="overconfident (the default), underconfident or both; for a new state."),
+    typer.Option(
+        "--watch", metavar="SIDE", help="overconfident (the default), underconfident or both; for a new state."
+    ),
 ]
 
 

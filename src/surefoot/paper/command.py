@@ -16,6 +16,7 @@ app = typer.Typer(
     name="paper",
     cls=Group,
     help="Reproduce the paper's tables and figures, beside the printed ones.",
+    short_help="Reproduce the paper's tables and figures.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
