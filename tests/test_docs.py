@@ -31,7 +31,19 @@ PAGES = sorted(path for path in DOCS.rglob("*.md") if "adr" not in path.parts)
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NEEDS_JAVA = re.compile(r"^```\{code-block\} python\n:class: needs-java\n\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 #: Blocks that are only shown: none but these languages may stand on a page.
-SHOWN = {"sh", "text", "bibtex", "python", "{run}", "{toctree}", "{glossary}", "{code-block}", "{eval-rst}"}
+SHOWN = {
+    "sh",
+    "text",
+    "make",
+    "yaml",
+    "bibtex",
+    "python",
+    "{run}",
+    "{toctree}",
+    "{glossary}",
+    "{code-block}",
+    "{eval-rst}",
+}
 #: Packages that pages use beyond those of the suite; a page that needs one is run with the heavy tests.
 HEAVY = re.compile(r"^\s*(?:import|from) (torch|torchmetrics|netcal|mapie|relplot|calibration)\b", re.MULTILINE)
 
