@@ -60,13 +60,13 @@ from surefoot.metrics.entropic import ecd as ecd
 from surefoot.metrics.isotonic import mcaldist as mcaldist
 from surefoot.metrics.proper import brier as brier
 from surefoot.metrics.proper import log_loss as log_loss
-from surefoot.metrics.ranking import RocCurve as RocCurve
 from surefoot.metrics.ranking import auc as auc
 from surefoot.metrics.ranking import auc_gain as auc_gain
 from surefoot.metrics.ranking import cw_auc as cw_auc
 from surefoot.metrics.ranking import cw_average_precision as cw_average_precision
-from surefoot.metrics.ranking import cw_roc_curve as cw_roc_curve
-from surefoot.metrics.ranking import roc_curve as roc_curve
+from surefoot.metrics.roc import RocCurve as RocCurve
+from surefoot.metrics.roc import cw_roc_curve as cw_roc_curve
+from surefoot.metrics.roc import roc_curve as roc_curve
 from surefoot.metrics.selective import cwsa as cwsa
 from surefoot.metrics.selective import cwsa_plus as cwsa_plus
 from surefoot.metrics.size_ratio import csr as csr

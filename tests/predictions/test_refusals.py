@@ -203,7 +203,7 @@ def test_a_label_that_no_column_covers_is_named() -> None:
         Predictions.from_probabilities(["a", "b", "c", "a"], TABLE)
     with pytest.raises(InvalidPredictions, match="labels names 3 classes"):
         Predictions.from_probabilities(Y, TABLE, labels=[0, 1, 2])
-    with pytest.raises(InvalidPredictions, match=r"labels\[1\] is 0 once more"):
+    with pytest.raises(InvalidPredictions, match=r"labels\[1\] is 0 again"):
         Predictions.from_probabilities(Y, TABLE, labels=[0, 0])
 
 

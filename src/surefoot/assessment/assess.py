@@ -396,6 +396,15 @@ def assess_estimator(
     -------
     Assessment
         As :func:`assess` gives it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = make_classification(2000, random_state=0)
+    >>> model = LogisticRegression().fit(X[:1000], y[:1000])
+    >>> assess_estimator(model, X[1000:], y[1000:]).risk.n
+    1000
     """
     if not hasattr(model, "predict_proba") or not hasattr(model, "classes_"):
         raise InvalidPredictions(

@@ -16,7 +16,23 @@ from surefoot.risk.estimates import row_values
 
 @dataclass(frozen=True)
 class Surprise:
-    """A wrong row, and the share of CSR that it holds."""
+    """A wrong row, and how much of CSR is due to it.
+
+    Attributes
+    ----------
+    row : int
+        The number of the row, from 0.
+    confidence, doubt : float
+        The confidence in the prediction, and 1 - confidence.
+    share : float
+        The share of CSR that is due to this row, from 0 to 1.
+    truth, predicted : label or None
+        The true and the predicted label, where they are known.
+    slice : label or None
+        The slice of the row, if the assessment has slices.
+    shown : mapping of str to object
+        The values of other columns that were requested, by name.
+    """
 
     row: int
     confidence: float
@@ -24,9 +40,7 @@ class Surprise:
     share: float
     truth: Label | None = None
     predicted: Label | None = None
-    #: The slice it lies in, where rows are sliced.
     slice: Label | None = None
-    #: What other columns of the file hold in this row, by name, where they were asked for.
     shown: Mapping[str, Any] = field(default_factory=dict)
 
 

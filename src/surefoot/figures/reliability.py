@@ -38,7 +38,17 @@ _ALONG = (0.62, 0.53, 0.75, 0.45, 0.85, 0.97)
 
 @dataclass(frozen=True)
 class Band:
-    """The rows whose doubt lies in [least, below): how many, and the errors expected and observed among them."""
+    """Samples of similar confidence, with their expected and observed errors.
+
+    Attributes
+    ----------
+    least, below : float
+        The doubt (1 - confidence) of these samples is at least ``least`` and below ``below``.
+    rows : float
+        The number of samples.
+    stated, seen : float
+        Expected errors and observed errors.
+    """
 
     least: float
     below: float
@@ -48,6 +58,7 @@ class Band:
 
     @property
     def doubt(self) -> float:
+        """The expected share of errors."""
         return self.stated / self.rows
 
 
@@ -67,28 +78,41 @@ def bands(t: Tally) -> tuple[Band, ...]:
 
 @dataclass(frozen=True)
 class Bin:
-    """The rows between ``least`` and ``most``, which are confidences, or doubts in the diagram near certainty."""
+    """A bin of a reliability diagram.
+
+    Attributes
+    ----------
+    least, most : float
+        The range of confidences, or of doubts (1 - confidence) in the diagram near certainty.
+    rows : float
+        The number of samples.
+    stated, seen : float
+        Expected errors and observed errors.
+    low, high : float
+        The 95% confidence interval of the share of errors (Clopper and Pearson); nan for weighted samples.
+    """
 
     least: float
     most: float
     rows: float
-    #: Errors expected, and errors observed.
     stated: float
     seen: float
-    #: The 95% interval of the share of errors (Clopper and Pearson); nan for weighted rows.
     low: float
     high: float
 
     @property
     def doubt(self) -> float:
+        """The expected share of errors: the mean of 1 - confidence."""
         return self.stated / self.rows
 
     @property
     def error(self) -> float:
+        """The observed share of errors."""
         return self.seen / self.rows
 
     @property
     def kind(self) -> Kind:
+        """``"over"`` or ``"under"`` if the interval excludes ``doubt``, else ``"fair"``; ``"dot"`` without one."""
         if math.isnan(self.low):
             return "dot"
         return "over" if self.low > self.doubt else "under" if self.high < self.doubt else "fair"

@@ -12,7 +12,7 @@ from surefoot.core.table import Floats
 from surefoot.errors import UndefinedMetricWarning
 from surefoot.figures.figure import Axis, Curve, Figure, Layer, Mark, Point, Text
 from surefoot.figures.labels import area, percent_ticks
-from surefoot.metrics.ranking import cw_roc_curve, roc_curve
+from surefoot.metrics.roc import cw_roc_curve, roc_curve
 from surefoot.predictions import ArrayPredictions
 
 #: Rows times classes up to which the curves are drawn.

@@ -110,7 +110,7 @@ class Reader:
             if parts not in first.schema.names:
                 listed = ", ".join(f"'{printable(c)}'" for c in first.schema.names[:8])
                 raise BadFile(
-                    f"there is no column '{printable(parts)}' to {what}; there is {listed}",
+                    f"there is no column '{printable(parts)}' to {what}; the columns are {listed}",
                     file=first.name,
                 )
             self.names = list(dict.fromkeys([*self.names, parts]))
@@ -124,7 +124,7 @@ class Reader:
         self._check_types()
         if positive is not None and not self._is_second():
             raise Ambiguous(
-                "--positive says whose probability a single column holds; no such column is used here",
+                "--positive names the label of a single column of probabilities; no such column is used here",
                 file=self.name,
             )
         self._finest: int | None = 0
@@ -346,14 +346,14 @@ class Reader:
         if column.null_count:
             row = next(i for i, value in enumerate(column.to_pylist()) if value is None)
             raise BadFile(
-                f"is empty, and rows are {how}", column=name, hint="fill or drop it", **self._where(start + row)
+                f"is empty, but rows are {how}", column=name, hint="fill it or drop the row", **self._where(start + row)
             )
         try:
             values = np.asarray(column)
             return np.array([str(v) for v in values]) if values.dtype.kind not in "biuU" else values
         except (ValueError, TypeError) as error:
             raise BadFile(
-                f"'{printable(name)}' holds no values that rows are {how} ({error})",
+                f"rows cannot be {how.replace(' it', '')} '{printable(name)}' ({error})",
                 file=self.name,
             ) from error
 

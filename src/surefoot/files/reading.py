@@ -22,20 +22,21 @@ _SUPPOSED = 6
 def load(
     path: str | os.PathLike[str], *, logits: Any = None, delimiter: str | None = None, **columns: Unpack[DataColumns]
 ) -> ArrayPredictions:
-    """Read predictions from a file: CSV, TSV, Parquet, Arrow, JSON lines, NPZ, or a log of lm-evaluation-harness.
+    """Read predictions from a file.
 
-    Columns are detected by name; name those that are not. A folder or a glob is one data set. All rows are held in
-    memory. For larger files, assess the file itself (:func:`surefoot.assess`), which needs little memory.
+    Formats: CSV, TSV, Parquet, Arrow, JSON lines, NPZ, and logs of lm-evaluation-harness. Columns are detected by name;
+    name those that are not. All rows are read into memory. For larger files, assess the file itself
+    (:func:`surefoot.assess`), which needs little memory.
 
     Parameters
     ----------
-    path : path
-        A file, a folder, or a pattern such as ``"runs/*.csv"``.
+    path : str or path-like
+        A file; a folder or a pattern such as ``"runs/*.csv"`` is read as one data set.
     logits : str or list of str, optional
         The columns that hold logits, or the prefix of their names.
     delimiter : str, optional
         What separates the columns of a text file; detected by default.
-    **columns
+    **columns : str or object
         The names of columns, and how to read them: ``y_true`` (or ``truth``), ``y_pred`` (``predicted``),
         ``confidence``, ``correct``, ``probabilities`` (``y_proba``), ``doubt``, ``sample_weight`` (``weight``),
         ``labels``, ``pos_label``, ``from_logits``, ``floor``, ``float32``, as in :func:`surefoot.assess`.
@@ -43,7 +44,22 @@ def load(
     Returns
     -------
     Predictions
-        The rows, checked.
+        The rows, ready to be assessed.
+
+    Raises
+    ------
+    InvalidPredictions
+        If the file cannot be read, a column is missing or ambiguous, or a value is invalid; the message names the file,
+        the row and the column.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "predictions.csv")
+    ...     _ = path.write_text("correct,confidence\\n1,0.9\\n0,0.6\\n")
+    ...     load(path)
+    Predictions(2 rows, accuracy 50.0%)
     """
     named = frame_arguments(named_columns(columns, "load"))
     labels, floor = named.pop("labels", None), named.pop("floor", None)
@@ -90,7 +106,7 @@ def read(
             or show
             or any(value is not None for value in columns.values())
         ):
-            raise BadFile("a saved tally has no columns to choose from; give it alone", file=path)
+            raise BadFile("a saved tally has no columns; pass it without column options", file=path)
         return Reading(path, sources, None)
     reader = Reader(
         path,

@@ -34,7 +34,17 @@ _MOST_CLASSES = 20_000
 
 @dataclass(frozen=True)
 class Confusion:
-    """A confusion matrix (rows: truth, columns: predicted) and, for each class against the rest, its four cells."""
+    """A confusion matrix and, for each class against the rest, its four cells.
+
+    Attributes
+    ----------
+    labels : tuple
+        The K classes, in the order of rows and columns.
+    tp, fp, fn, tn : numpy.ndarray of shape (K,)
+        True positives, false positives, false negatives and true negatives of each class against the rest.
+    matrix : numpy.ndarray of shape (K, K)
+        Rows are true classes, columns are predicted classes.
+    """
 
     labels: tuple[Label, ...]
     tp: Floats

@@ -1,4 +1,4 @@
-"""Confidence-weighted selective accuracy: what confident predictions earn, less what confident mistakes cost."""
+"""Confidence-weighted selective accuracy: what confident predictions earn, minus what confident errors cost."""
 
 from __future__ import annotations
 
@@ -84,14 +84,30 @@ def cwsa(
     threshold: float = 0.5,
     **columns: Unpack[Columns],
 ) -> float:
-    r"""What accepted predictions are worth: confident ones count more, and mistakes count against.
+    r"""Confidence-weighted selective accuracy: correct predictions earn their confidence, errors lose it.
 
+    Higher is better. Only samples whose confidence reaches the threshold count.
+
+    Parameters
+    ----------
+    threshold : float, default=0.5
+        Samples with at least this confidence are accepted; from 0 to below 1.
+
+    Returns
+    -------
+    float
+        From -1 to 1; nan, with a warning, if no sample is accepted.
+
+    See Also
+    --------
+    cwsa_plus : errors count 0.
+
+    Notes
+    -----
     .. math:: \mathrm{CWSA} = \frac{1}{|S|} \sum_{i \in S} \frac{c_i - \tau}{1 - \tau} (2 y_i - 1),
               \quad S = \{i : c_i \ge \tau\}
 
-    From -1 to 1, higher is better; a row at the threshold itself counts 0. Averaged over accepted rows, as in the
-    article (its code averages over all). Nothing accepted: nan with a warning. O(N), additive. Arguments as
-    :func:`ece`.
+    The mean is over accepted samples, as in the article; its code averages over all.
 
     Examples
     --------
@@ -111,11 +127,23 @@ def cwsa_plus(
     threshold: float = 0.5,
     **columns: Unpack[Columns],
 ) -> float:
-    r"""As :func:`cwsa`, but mistakes count 0 instead of against.
+    r"""Confidence-weighted selective accuracy, gains only: as :func:`cwsa`, but errors count 0.
 
+    Higher is better. It does not see how confident errors are.
+
+    Parameters
+    ----------
+    threshold : float, default=0.5
+        Samples with at least this confidence are accepted; from 0 to below 1.
+
+    Returns
+    -------
+    float
+        From 0 to 1; nan, with a warning, if no sample is accepted.
+
+    Notes
+    -----
     .. math:: \frac{1}{|S|} \sum_{i \in S} \frac{c_i - \tau}{1 - \tau} y_i
-
-    From 0 to 1, higher is better. Blind to how sure mistakes are.
 
     Examples
     --------

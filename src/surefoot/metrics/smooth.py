@@ -119,7 +119,7 @@ SMOOTH_ECE = Metric(
     TERMS,
     _smooth_ece,
     title="Smooth calibration error",
-    reading="Mean gap, smoothed over a width that is the gap itself.",
+    reading="Mean gap, smoothed with a bandwidth equal to the gap itself.",
     notation=r"\sigma = \int_0^1 \Bigl| \frac1N \sum_i K_\sigma(t, c_i) (y_i - c_i) \Bigr| \, dt",
     ideal=0.0,
     direction="lower",
@@ -140,13 +140,30 @@ def ls_ece(
     draws: int = 10_000,
     **columns: Unpack[Columns],
 ) -> float:
-    r"""The mean gap between accuracy and confidence after log-odds z are blurred by normal noise.
+    r"""Logit-smoothed ECE: the mean gap between accuracy and confidence, smoothed over log-odds.
 
+    Lower is better. It depends less on ``bandwidth`` than ECE does on bins.
+
+    Parameters
+    ----------
+    bandwidth : float, default=1/15
+        The standard deviation of the normal kernel, in log-odds, from 0.001 to 100.
+    rng : numpy.random.Generator, optional
+        Integrate by random draws, as its authors do, instead of by quadrature.
+    draws : int, default=10000
+        The number of random draws, with ``rng``.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Notes
+    -----
     .. math:: \int \Bigl| \frac1N \sum_i K_s(t - z_i) (y_i - \sigma(t)) \Bigr| \, dt
 
-    By quadrature; with ``rng`` by ``draws`` draws of t, as its authors do. Lower is better; depends on ``bandwidth``
-    less than ECE does on bins. Confidences are clipped to [1e-8, 1 - 1e-8]. O(N log N); needs the rows. Arguments as
-    :func:`ece`.
+    where z are log-odds of confidences, clipped to [1e-8, 1 - 1e-8]. It takes O(N log N) time and needs the rows; a
+    :class:`Tally` is not enough.
 
     Examples
     --------
@@ -170,12 +187,25 @@ def ls_ece(
 
 @function_of(SMOOTH_ECE)
 def smooth_ece() -> None:
-    r"""The gap between accuracy and confidence, smoothed by a kernel whose bandwidth is that gap itself.
+    r"""Smooth ECE: the gap between accuracy and confidence, smoothed with a bandwidth equal to the gap itself.
 
+    Lower is better. It has no bins and no parameters, and is within constant factors of the distance to calibration.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Notes
+    -----
     .. math:: \sigma = \int_0^1 \Bigl| \frac1N \sum_i K_\sigma(t, c_i) (y_i - c_i) \Bigr| \, dt
 
-    K is the normal kernel, reflected at 0 and 1. No bins and nothing to choose, and within constant factors of the
-    distance to calibration. Lower is better. O(N log N); needs the rows. Arguments as :func:`ece`.
+    where K is the normal kernel, reflected at 0 and 1. It takes O(N log N) time and needs the rows; a :class:`Tally` is
+    not enough.
+
+    References
+    ----------
+    Błasiok and Nakkiran, Smooth ECE: principled reliability diagrams via kernel smoothing, ICLR (2024).
 
     Examples
     --------

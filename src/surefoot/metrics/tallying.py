@@ -45,10 +45,30 @@ def terms_for(metrics: Iterable[Metric], *, tests: bool = True, diagram: bool = 
 
 
 def tally(predictions: Predictions, metrics: Iterable[Metric | str] | None = None, by: Any = None) -> Tally:
-    """Add up what metrics are made of, in one pass; tallies of disjoint rows add with ``+``.
+    """Sum up what metrics need, in one pass; tallies of disjoint rows add with ``+``.
 
-    ``metrics`` are names or :class:`Metric` objects; by default every additive metric these predictions can give. With
-    ``by`` (a column of labels, or ``"predicted"`` or ``"truth"``) the tally also holds one for each slice.
+    Save a tally, add it to those of other shards or days, and pass it to :func:`assess`. Its size is fixed, however
+    many rows it covers.
+
+    Parameters
+    ----------
+    predictions : Predictions
+        The samples.
+    metrics : iterable of str or Metric, optional
+        The metrics to hold; by default all that these predictions can give and a tally can hold.
+    by : array-like of shape (n,) or str, optional
+        Also hold a tally for each slice: a column of values, ``"predicted"`` or ``"truth"``; for a lazy frame the name
+        of a column.
+
+    Returns
+    -------
+    Tally
+        The totals.
+
+    Raises
+    ------
+    MetricUnavailable
+        If a metric needs the rows themselves, or data that the predictions do not have.
 
     Examples
     --------
@@ -81,9 +101,27 @@ def by_name(name: str) -> Metric:
 def tally_batches(
     batches: Iterable[Any], *, metrics: Iterable[Metric | str] | None = None, **columns: Unpack[Columns]
 ) -> Tally:
-    """Tally Arrow record batches, or any dataframes, one after the other: memory for one of them and the tally.
+    """Tally Arrow record batches or dataframes one after the other, in the memory of a single batch.
 
-    ``columns`` are those of :meth:`Predictions.from_frame`; give ``labels`` where a batch may lack a class.
+    Parameters
+    ----------
+    batches : iterable of record batches or dataframes
+        The data, in disjoint parts.
+    metrics : iterable of str or Metric, optional
+        The metrics to hold; by default all that the data can give and a tally can hold.
+    **columns : str or object
+        The names of columns, and how to read them, as in :meth:`Predictions.from_frame`; give ``labels`` where a batch
+        may lack a class.
+
+    Returns
+    -------
+    Tally
+        The totals of all batches.
+
+    Raises
+    ------
+    InvalidPredictions
+        If a batch is not valid, with its number, or there are no rows.
 
     Examples
     --------
@@ -102,7 +140,7 @@ def tally_batches(
         )
     for number, batch in enumerate(batches):
         if not is_frame(batch):
-            raise InvalidPredictions(f"batch {number} is no record batch and no dataframe: {type(batch).__name__}")
+            raise InvalidPredictions(f"batch {number} is a {type(batch).__name__}; give record batches or dataframes")
         if hasattr(batch, "__len__") and (len(batch) == 0 or _weighs_nothing(batch, named.get("weight"))):
             continue
         try:

@@ -90,13 +90,41 @@ class Predictions(ABC):
 
     @abstractmethod
     def rows(self, what: str = "this") -> ArrayPredictions:
-        """The same in arrays, for ``what`` needs them so; a lazy frame raises :class:`NeedsRows`."""
+        """Return the same predictions as arrays in memory.
+
+        Parameters
+        ----------
+        what : str
+            What needs the rows, for the error message.
+
+        Returns
+        -------
+        Predictions
+            The rows as NumPy arrays.
+
+        Raises
+        ------
+        NeedsRows
+            If the predictions are in a lazy frame.
+        """
 
     def tally(self, terms: Iterable[Term], *, exact: bool = False, by: Any = None) -> Tally:
-        """The totals of terms over all rows, and with ``by`` those of each slice.
+        """Sum terms over all rows; see :func:`surefoot.tally` for all that metrics need.
 
-        Of bounded size by default: scores go into cells. With ``exact`` every distinct score is kept apart, a class at
-        a time, for formulas to read; such a tally is not for keeping.
+        Parameters
+        ----------
+        terms : iterable of Term
+            What to sum.
+        exact : bool, default=False
+            Keep every distinct score apart instead of binning scores; such a tally is not meant to be saved.
+        by : array-like of shape (n,) or str, optional
+            Also sum each slice: a column of values, ``"predicted"`` or ``"truth"``; for a lazy frame the name of a
+            column.
+
+        Returns
+        -------
+        Tally
+            The totals.
         """
         tally: Tally = import_module(f"surefoot.engines.{self.engine}").tally(self, terms, exact=exact, by=by)
         return tally

@@ -33,7 +33,15 @@ _FEW, _LINE = 4, 0.06
 
 @dataclass
 class CalibratorsDisplay(Display):
-    """What confidences are worth (cwA, right is better) against their risk (CSR, 1 is calibrated), one mark each."""
+    """Value against risk of calibrators or models, one mark each.
+
+    The horizontal axis is confidence-weighted accuracy (right is better), the vertical one CSR (1 is calibrated).
+
+    Attributes
+    ----------
+    assessments : mapping of str to Assessment
+        The assessment of each model, by name.
+    """
 
     assessments: Mapping[str, Assessment]
 
@@ -43,14 +51,40 @@ class CalibratorsDisplay(Display):
 
     @classmethod
     def from_predictions(cls, models: Mapping[str, Any]) -> CalibratorsDisplay:  # type: ignore[override]
-        """Make the display of predictions, or assessments, by name."""
+        """Make the display of several models.
+
+        Parameters
+        ----------
+        models : mapping of str to Predictions or Assessment
+            The models by name.
+
+        Returns
+        -------
+        CalibratorsDisplay
+            Call its ``plot``.
+        """
         if not isinstance(models, Mapping) or not models:
             raise InvalidPredictions("give predictions by name: {'raw': p, 'platt': q}.")
         return cls({name: x if isinstance(x, Assessment) else assess(x, metrics=()) for name, x in models.items()})
 
     @classmethod
     def from_estimator(cls, estimators: Mapping[str, Any], X: Any, y: Any) -> CalibratorsDisplay:
-        """Make the display of fitted classifiers by name, all on the same held-out data."""
+        """Make the display of fitted classifiers on the same held-out data.
+
+        Parameters
+        ----------
+        estimators : mapping of str to classifier
+            Fitted classifiers by name, with ``predict_proba`` and ``classes_``.
+        X : array-like of shape (n, n_features)
+            The features.
+        y : array-like of shape (n,)
+            The true labels.
+
+        Returns
+        -------
+        CalibratorsDisplay
+            Call its ``plot``.
+        """
         return cls({name: assess_estimator(model, X, y) for name, model in estimators.items()})
 
     def frame(self) -> dict[str, list[Any]]:

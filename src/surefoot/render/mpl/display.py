@@ -45,7 +45,7 @@ Self = TypeVar("Self", bound="Display")
 
 
 class Display(ABC):
-    """Numbers to be drawn. Made from predictions, an estimator or an assessment."""
+    """The base class of displays: numbers to draw, made from predictions, an estimator or an assessment."""
 
     #: The metrics that the assessment computes for it.
     metrics: ClassVar[tuple[str, ...]] = ()
@@ -53,7 +53,23 @@ class Display(ABC):
     @classmethod
     @abstractmethod
     def from_assessment(cls: type[Self], assessment: Assessment) -> Self:
-        """Make the display of an assessment that holds what is drawn."""
+        """Make the display of an assessment.
+
+        Parameters
+        ----------
+        assessment : Assessment
+            The assessment to draw.
+
+        Returns
+        -------
+        display
+            Call its ``plot``.
+
+        Raises
+        ------
+        InvalidPredictions
+            If the assessment does not hold what is drawn.
+        """
 
     @classmethod
     @takes_predictions
@@ -72,19 +88,51 @@ class Display(ABC):
 
     @classmethod
     def from_estimator(cls: type[Self], estimator: Any, X: Any, y: Any) -> Self:
-        """Make the display of a fitted classifier on held-out data."""
+        """Make the display of a fitted classifier on held-out data.
+
+        Parameters
+        ----------
+        estimator : classifier
+            A fitted classifier with ``predict_proba`` and ``classes_``.
+        X : array-like of shape (n, n_features)
+            The features.
+        y : array-like of shape (n,)
+            The true labels.
+
+        Returns
+        -------
+        display
+            Call its ``plot``.
+        """
         return cls.from_assessment(assess_estimator(estimator, X, y))
 
     @abstractmethod
     def frame(self) -> dict[str, list[Any]]:
-        """The numbers that are drawn, by column: any dataframe package takes it."""
+        """Return the numbers that are drawn.
+
+        Returns
+        -------
+        dict of str to list
+            Columns of equal length; pass it to pandas, Polars or PyArrow.
+        """
 
     @abstractmethod
     def _draw(self, ax: Any) -> None:
         """Draw on axes that are cleaned already."""
 
     def plot(self: Self, ax: Any = None) -> Self:
-        """Draw into ``ax``, or into a figure of its own; they are ``ax_`` and ``figure_`` afterwards."""
+        """Draw the display.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw on; by default those of a new figure.
+
+        Returns
+        -------
+        display
+            The display itself, with ``ax_`` and ``figure_``.
+        """
         self.ax_ = new_axes() if ax is None else ax
         self.figure_ = self.ax_.figure
         clean_axes(self.ax_)
@@ -94,7 +142,15 @@ class Display(ABC):
 
 @dataclass
 class FigureDisplay(Display):
-    """A figure that the report shows too, with the number of rows and the ECE of the assessment it was made from."""
+    """The base class of displays that the report shows too.
+
+    Attributes
+    ----------
+    n : float
+        The number of samples, shown below the title; nan if unknown.
+    ece : float
+        The ECE, shown below the title; nan if unknown.
+    """
 
     n: float = field(default=math.nan, kw_only=True)
     ece: float = field(default=math.nan, kw_only=True)

@@ -21,7 +21,26 @@ from surefoot.render.mpl.display import FigureDisplay, facts_of
 
 @dataclass
 class ReliabilityDisplay(FigureDisplay):
-    """Share correct by confidence, in the bins of ECE, with 95% intervals and the rows in each bin."""
+    """Reliability diagram: the share correct by confidence, with 95% confidence intervals.
+
+    Points below the diagonal are overconfident. The bins are those of ECE; bars show the samples in each.
+
+    Attributes
+    ----------
+    bins : tuple of Bin
+        The bins that are drawn.
+    n : float
+        The number of samples, shown below the title; nan if unknown.
+    ece : float
+        The ECE, shown below the title; nan if unknown.
+
+    Examples
+    --------
+    >>> import surefoot as sf
+    >>> display = ReliabilityDisplay.from_predictions(["a", "b", "b"], ["a", "b", "a"], [0.9, 0.8, 0.6])
+    >>> [round(error, 2) for error in display.frame()["error"]]
+    [1.0, 0.0, 0.0]
+    """
 
     bins: tuple[Bin, ...]
 
@@ -40,7 +59,19 @@ class ReliabilityDisplay(FigureDisplay):
 
 
 class StretchedReliabilityDisplay(ReliabilityDisplay):
-    """The same with doubt on a log scale on both axes: below the line is overconfident, and × says how much."""
+    """Reliability diagram near certainty, with doubt (1 - confidence) on log scales on both axes.
+
+    Points below the line are overconfident; × says by how much.
+
+    Attributes
+    ----------
+    bins : tuple of Bin
+        The bins that are drawn, two for every factor of ten of doubt.
+    n : float
+        The number of samples, shown below the title; nan if unknown.
+    ece : float
+        The ECE, shown below the title; nan if unknown.
+    """
 
     @classmethod
     def from_assessment(cls, assessment: Assessment) -> StretchedReliabilityDisplay:
@@ -54,7 +85,17 @@ class StretchedReliabilityDisplay(ReliabilityDisplay):
 
 @dataclass
 class ConcentrationDisplay(FigureDisplay):
-    """The share of CSR that the most surprising rows hold, and how many must be removed before CSR is 1."""
+    """The share of CSR that the most surprising samples hold, and how many must be removed before CSR is 1.
+
+    Attributes
+    ----------
+    found : Concentration
+        The samples and their shares.
+    n : float
+        The number of samples, shown below the title; nan if unknown.
+    ece : float
+        The ECE, shown below the title; nan if unknown.
+    """
 
     found: Concentration
 
@@ -79,7 +120,19 @@ class ConcentrationDisplay(FigureDisplay):
 
 @dataclass
 class RiskCoverageDisplay(FigureDisplay):
-    """The share of errors among the surest rows, by how many of all rows these are. Every row counts once."""
+    """Risk-coverage curve: the share of errors among the most confident samples.
+
+    Every sample counts once, whatever its weight.
+
+    Attributes
+    ----------
+    curve : Coverage
+        The curve that is drawn.
+    n : float
+        The number of samples, shown below the title; nan if unknown.
+    ece : float
+        The ECE, shown below the title; nan if unknown.
+    """
 
     curve: Coverage
 
@@ -98,9 +151,18 @@ class RiskCoverageDisplay(FigureDisplay):
 
 @dataclass
 class RocDisplay(FigureDisplay):
-    """The share found against the share of false alarms, plain and with each row weighted by its confidence.
+    """ROC curves, plain and with each sample weighted by its confidence.
 
-    Of two classes the second's; of more the mean over all, one against the rest.
+    With two classes the curve of the second; with more the mean over all classes, each against the rest.
+
+    Attributes
+    ----------
+    curves : Roc
+        The curves that are drawn.
+    n : float
+        The number of samples, shown below the title; nan if unknown.
+    ece : float
+        The ECE, shown below the title; nan if unknown.
     """
 
     curves: Roc

@@ -34,9 +34,16 @@ _MOST = 30
 
 @dataclass
 class SlicesDisplay(Display):
-    """CSR of each slice, on a log scale, with its lower bound; there is no upper one.
+    """CSR of each slice, on a log scale, with its lower confidence limit; there is no upper one.
 
-    Slices by true class carry no p-values, verdicts or bounds: the truth is the outcome.
+    Slices by true class have no p-values, verdicts or limits, since the true class is the outcome.
+
+    Attributes
+    ----------
+    slices : list of Slice
+        The slices, worst first.
+    by : str
+        What the data are sliced by.
     """
 
     slices: list[Slice]
@@ -77,7 +84,24 @@ class SlicesDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, by: Any = "predicted") -> SlicesDisplay:
-        """Make the display of a fitted classifier on held-out data."""
+        """Make the display of a fitted classifier on held-out data.
+
+        Parameters
+        ----------
+        estimator : classifier
+            A fitted classifier with ``predict_proba`` and ``classes_``.
+        X : array-like of shape (n, n_features)
+            The features.
+        y : array-like of shape (n,)
+            The true labels.
+        by : array-like of shape (n,) or str, default="predicted"
+            What to slice by: one value for each sample, or ``"predicted"`` or ``"truth"`` for the labels.
+
+        Returns
+        -------
+        SlicesDisplay
+            Call its ``plot``.
+        """
         return cls.from_assessment(assess_estimator(estimator, X, y, by=by))
 
     def frame(self) -> dict[str, list[Any]]:

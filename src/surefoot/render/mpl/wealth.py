@@ -23,7 +23,7 @@ _MOST = 300.0
 
 @dataclass
 class WealthDisplay(Display):
-    """The evidence of all rows so far, against the level at which it is an alarm; drifts as marks.
+    """The evidence of a monitor over time, against the threshold of an alarm; marks show drifts.
 
     Attributes
     ----------

@@ -10,7 +10,9 @@ import numpy as np
 
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions import ArrayPredictions
+from surefoot.risk.law.cells import Codes
 from surefoot.risk.stream.id_set import Id
+from surefoot.risk.stream.issued import Issued
 
 
 def as_ids(ids: Any) -> list[Id]:
@@ -49,3 +51,23 @@ def describe_claims(one: tuple[float, float], other: tuple[float, float]) -> tup
 def claims_of(rows: ArrayPredictions) -> Iterator[tuple[float, float]]:
     every = slice(None)
     return zip(rows.confidence_of(every).tolist(), rows.doubt_of(every).tolist(), strict=True)
+
+
+def check_confidences(issued: Issued, names: list[Id], rows: ArrayPredictions, awaited: Any) -> None:
+    """Raise unless predictions that were expected come with the confidence they were issued with."""
+    for i, (name, claim) in enumerate(zip(names, claims_of(rows), strict=True)):
+        before = issued.claim(name)
+        if awaited[i] and before is not None and not is_same(before, claim):
+            earlier, now = describe_claims(before, claim)
+            raise InvalidPredictions(
+                f"ids[{i}] is {name!r}, which was issued with {earlier}; its label comes with {now}. Leave out the "
+                "confidence, or give the one that was issued."
+            )
+
+
+def number_by_first(units: Codes) -> Codes:
+    """The same units, numbered in the order in which they come."""
+    _, first, where = np.unique(units, return_index=True, return_inverse=True)
+    order = np.empty(len(first), dtype=np.int64)
+    order[np.argsort(first)] = np.arange(len(first))
+    return order[where]

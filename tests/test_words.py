@@ -1,0 +1,202 @@
+"""What people read uses the vocabulary of the field: README, help, reports, messages, docstrings and documentation."""
+
+import ast
+import html
+import inspect
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_documented import CLASSES, FUNCTIONS, MEMBERS
+
+import surefoot as sf
+
+ROOT = Path(__file__).parents[1]
+SOURCE = Path(sf.__file__).parent
+
+#: What is not written, and what is written instead.
+INSTEAD = {
+    r"\bmistakes?\b": "errors",
+    r"\bmistakes? (stated|seen)\b|\ballow(s|ed|ing)? for\b": "expected errors, observed errors",
+    r"\bwhat (comes|adds)\b(?! back)": "sample, row",
+    r"\bclaim(s|ed|ing)?\b": "confidence, predicted probability",
+    r"\b(admit(s|ted)? doubt|without doubt)\b": "doubt (= 1 - confidence)",
+    r"\bdoors?\b": "constructor",
+    r"\bwhat was taken\b|\bare taken for\b|\bis said first\b": "columns used",
+    r"\bmay be called otherwise\b": "significance level, the chance of flagging a calibrated model",
+    r"\bfits? best\b": "overstatement",
+    r"\bto be had\b": "available, not available because ...",
+    r"\brough(ly)?\b|\bby (the|its|a|an) (exact |normal )?law\b|\btak(e|es|en) (it )?for normal\b": (
+        "approximate, exact, assumes"
+    ),
+    r"\ballowed to dominate\b": "capped test: no single sample may contribute more than 10%",
+    r"(?<!\()\bonce in [\d,.]+ \w* ?data sets\b": (
+        "chance of an outcome at least this extreme if the model were calibrated"
+    ),
+}
+
+COMMANDS = ([], ["assess"], ["compare"], ["merge"], ["monitor"], ["calibrate"], ["demo"])
+#: Pages that are not written but computed, or that are history.
+LEFT_OUT = ("adr", "_build", "changelog", "conformance", "paper")
+
+
+def offences(text: str) -> list[str]:
+    """Sentences with a word that has a better one, and the better one."""
+    plain = re.sub(r"\s+", " ", text)
+    found = []
+    for pattern, instead in INSTEAD.items():
+        for match in re.finditer(pattern, plain, re.IGNORECASE):
+            around = plain[max(0, match.start() - 50) : match.end() + 50]
+            found.append(f"{match.group()!r} in '...{around}...' (write: {instead})")
+    return found
+
+
+def models() -> dict[str, sf.Predictions]:
+    """An overconfident model, a calibrated one, and one with too few samples to tell; with labels of two classes."""
+    rng = np.random.default_rng(0)
+    made = {}
+    for name, size, sharper in (("overconfident", 2000, 3.0), ("calibrated", 2000, 1.0), ("inconclusive", 40, 1.0)):
+        odds = rng.normal(0, 2, size)
+        truth = (rng.random(size) < 1 / (1 + np.exp(-odds))).astype(int)
+        made[name] = sf.Predictions.from_probabilities(truth, 1 / (1 + np.exp(-sharper * odds)))
+    return made
+
+
+@cache
+def rendered() -> dict[str, str]:
+    """Reports and comparisons as people see them, by what they are."""
+    found = {}
+    for name, p in models().items():
+        a = sf.assess(p, by="predicted")
+        found[f"text, {name}"] = str(a)
+        found[f"card, {name}"] = visible(a._repr_html_())
+        found[f"risk, {name}"] = visible(a.risk._repr_html_())
+        if hasattr(a, "to_markdown"):
+            found[f"markdown, {name}"] = a.to_markdown()
+    found["calibration"] = str(sf.calibrate([0, 1] * 100, np.tile([0.1, 0.2, 0.8, 0.9], 50)))
+    return found
+
+
+def visible(page: str) -> str:
+    """The words of an HTML page, without its styles and scripts."""
+    page = re.sub(r"<(style|script)\b.*?</\1>", " ", page, flags=re.DOTALL)
+    titles = " . ".join(re.findall(r'(?:title|aria-label|alt)="([^"]*)"', page))
+    return html.unescape(re.sub(r"<[^>]+>", " ", page) + " " + titles)
+
+
+def messages() -> Iterator[tuple[str, str]]:
+    """Every text that is given to an error, a warning or a note of a metric, where it stands."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            call = node.exc if isinstance(node, ast.Raise) else node
+            if isinstance(call, ast.Call) and (isinstance(node, ast.Raise) or _speaks(ast.unparse(call.func))):
+                texts = [part.value for part in ast.walk(call) if isinstance(part, ast.Constant)]
+                words = " ".join(text for text in texts if isinstance(text, str))
+                if words:
+                    yield f"{path.relative_to(SOURCE)}:{node.lineno}", words
+
+
+def _speaks(function: str) -> bool:
+    name = function.rpartition(".")[2]
+    return name in ("warn", "undefined", "Outcome", "Failed", "BadFile") or name.startswith(("Invalid", "Metric"))
+
+
+def help_of(command: list[str]) -> str:
+    environment = {**os.environ, "COLUMNS": "200", "PYTHONPATH": str(SOURCE.parent), "NO_COLOR": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", "surefoot", *command, "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment,
+    )
+    return done.stdout
+
+
+def pages() -> list[Path]:
+    found = [path for path in (ROOT / "docs").rglob("*") if path.suffix in (".md", ".rst")]
+    return sorted(path for path in found if not any(part in str(path.relative_to(ROOT)) for part in LEFT_OUT))
+
+
+def test_a_word_from_the_list_is_found() -> None:
+    assert offences("The model allowed for 226 mistakes.") != []
+    assert offences("The chance is 4e-5 (once in 26,000 data sets).") == []
+    assert offences("A chance of\nonce in 26,000 data sets.") != []
+    assert offences("Its confidences imply about 226 errors; it made 659.") == []
+
+
+def test_the_readme() -> None:
+    assert offences((ROOT / "README.md").read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(command) or "surefoot")
+def test_the_help_of_a_command(command: list[str]) -> None:
+    text = help_of(command)
+    assert "Usage" in text or "usage" in text
+    assert offences(text) == []
+
+
+def test_assessments_in_text_and_notebooks() -> None:
+    found = {name: offences(text) for name, text in rendered().items()}
+    assert {name: some for name, some in found.items() if some} == {}
+
+
+def test_the_report(tmp_path: Path) -> None:
+    found = {}
+    for name, p in models().items():
+        sf.assess(p, by="predicted").to_html(tmp_path / "report.html")
+        page = visible((tmp_path / "report.html").read_text(encoding="utf-8"))
+        assert len(page) > 1000
+        found[name] = offences(page)
+    assert {name: some for name, some in found.items() if some} == {}
+
+
+def test_a_comparison(tmp_path: Path) -> None:
+    both = {name: p for name, p in models().items() if name != "inconclusive"}
+    comparison = sf.compare(both)
+    comparison.to_html(tmp_path / "comparison.html")
+    page = visible((tmp_path / "comparison.html").read_text(encoding="utf-8"))
+    assert len(page) > 500
+    assert offences(str(comparison)) == []
+    assert offences(page) == []
+
+
+def test_messages() -> None:
+    found = {place: offences(words) for place, words in messages()}
+    assert len(found) > 150
+    assert {place: some for place, some in found.items() if some} == {}
+
+
+def test_how_metrics_are_read() -> None:
+    found = {name: offences(f"{metric.title}. {metric.reading}") for name, metric in sf.metrics.ALL.items()}
+    assert {name: some for name, some in found.items() if some} == {}
+
+
+def test_guarantees_and_costs_of_calibrators() -> None:
+    found = {
+        name: offences(f"{model.guarantee} {model.cost}")
+        for name, model in ((name, method()) for name, method in sf.calibrators.METHODS.items())
+    }
+    assert {name: some for name, some in found.items() if some} == {}
+
+
+def test_docstrings() -> None:
+    values = {
+        **{name: value for value, name in (*FUNCTIONS.items(), *CLASSES.items())},
+        **{name: public.value for name, public in MEMBERS.items()},
+    }
+    found = {name: offences(inspect.getdoc(value) or "") for name, value in values.items()}
+    assert {name: some for name, some in found.items() if some} == {}
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_pages_of_the_documentation(page: Path) -> None:
+    # names in code are what they are
+    assert offences(re.sub(r"`[^`\n]+`", "", page.read_text(encoding="utf-8"))) == []
