@@ -325,7 +325,7 @@ def test_float32_numbers_saved_as_float64(tmp_path: Path, capfd: pytest.CaptureF
         assert run(["assess", str(tmp_path / name), "--fail-on", "certain_wrong>0"]) == 0
         captured = capfd.readouterr()
         assert "float32 numbers stored as a wider type" in captured.err
-        assert "are 1.0 by rounding" in " ".join(captured.out.split())
+        assert "are 1.0 because they were rounded" in " ".join(captured.out.split())
     assert run(["assess", str(tmp_path / "a.parquet"), "--as-float64", "--fail-on", "certain_wrong>0"]) == 1
     assert "1 row with confidence 1 was wrong" in out(capfd)
 

@@ -11,9 +11,11 @@ from surefoot.figures.figure import HEIGHT, Axis, Point, Text, TextKind, Tick
 #: The narrowest width, in pixels, in which texts must not collide: a phone's.
 NARROW = 262
 #: The width of a character as a share of the size of the type, and sizes of the type in pixels.
-_CHARACTER, SIZE, SMALL, TINY = 0.56, 12.0, 11.0, 10.5
+_CHARACTER, SIZE, SMALL, TINY = 0.6, 12.0, 11.0, 10.5
 #: Half the size of a mark, half the width of a line, and the least gap between tick labels.
 _MARK, _LINE, _GAP = 6.0, 2.0, 7.0
+#: Room that a text has to either side.
+_ROOM = 2.0
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class Canvas:
         x, y = self.at(text.x, text.y)
         x, y, wide = x + text.offset[0], y + text.offset[1], width_of(text.words, size)
         left = x if text.anchor == "start" else x - wide if text.anchor == "end" else x - wide / 2
-        return Box(left, y - 0.8 * size, left + wide, y + 0.25 * size)
+        return Box(left - _ROOM, y - 0.8 * size, left + wide + _ROOM, y + 0.25 * size)
 
     def place(self, candidates: Iterable[Text], *, size: float = SIZE) -> Text | None:
         """The first candidate that is inside and covers nothing; it is taken from then on."""

@@ -277,7 +277,7 @@ def _layers(
         labelled: list[tuple[float, float]] = []
         labels = dict.fromkeys(range(len(bins)), "")
         for i, one in sorted(enumerate(bins), key=lambda pair: -pair[1].rows):
-            place, reach = NARROW * x.share(centre(one)), width_of(short_count(one.rows), TINY) / 2 + 1
+            place, reach = NARROW * x.share(centre(one)), width_of(short_count(one.rows), TINY) / 2 + 2
             if all(abs(place - other) >= reach + wide for other, wide in labelled):
                 labels[i] = short_count(one.rows)
                 labelled.append((place, reach))

@@ -104,7 +104,7 @@ class Predictions(ABC):
 
         Raises
         ------
-        NeedsRows
+        MetricUnavailable
             If the predictions are in a lazy frame.
         """
 

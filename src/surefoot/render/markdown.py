@@ -25,7 +25,7 @@ def render(a: Assessment) -> str:
     mark = f"{SYMBOLS[a.verdict]} " if a.verdict in SYMBOLS else ""
     parts = [
         f"## {mark}{wording.headline(a)}",
-        *(f"> **Warning:** {_escape(warning)}" for warning in wording.warnings(a)),
+        *(f"> **Warning:** {_escape(warning)}" for warning in a.warnings),
         f"**{_escape(wording.advice(a))}** {_escape(' '.join(wording.sentences(a)))}",
         *_numbers(a),
         *_bands(a),
@@ -47,7 +47,7 @@ def render_comparison(c: Comparison) -> str:
         _escape(f"{c.pairing[0].upper()}{c.pairing[1:]}."),
     ]
     for name, a in c.assessments.items():
-        parts += [f"> **Warning ({_escape(printable(name, 40))}):** {_escape(w)}" for w in wording.warnings(a)]
+        parts += [f"> **Warning ({_escape(printable(name, 40))}):** {_escape(w)}" for w in a.warnings]
     parts.append(_table(["", *names], body, "l" + "r" * len(names)))
     if differences := side_by_side.all_differences(c):
         apart = f"minus {printable(c.first, 40)}, {side_by_side.level(c)}"
@@ -133,5 +133,5 @@ def _table(head: Sequence[str], body: Iterable[Sequence[str]], sides: str = "", 
 
 def _escape(text: str) -> str:
     """The text without a meaning in Markdown or HTML."""
-    text = typeset(text).replace("&", "&amp;").replace("<", "&lt;").replace("\\", "\\\\")
+    text = typeset(text).replace("\u00a0", " ").replace("&", "&amp;").replace("<", "&lt;").replace("\\", "\\\\")
     return re.sub(r"([|`*_\[\]#])", r"\\\1", text).replace("\n", " ")

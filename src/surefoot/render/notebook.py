@@ -29,7 +29,7 @@ def assessment_card(a: Assessment) -> str:
     """The verdict, then risk, value and common scores, and what to do next."""
     head = (
         f'<p style="margin:0">{_verdict(a)}&ensp;{_escape(wording.advice(a))}</p>'
-        f"{_warnings(wording.warnings(a))}"
+        f"{_warnings(a.warnings)}"
         f'<p style="margin:.25em 0">{_escape(" ".join(wording.sentences(a)))}</p>'
     )
     numbers = [number for group in sections(a).values() for number in group if number.name != "P_risk"]
@@ -48,8 +48,7 @@ def comparison_card(c: Comparison) -> str:
     body = [["verdict", *(_verdict(a) for a in c.assessments.values())]]
     body += [[name, *map(_escape, values)] for _, name, values in side_by_side.lines(c)]
     warned = "".join(
-        _warnings(f"{printable(name, 24)}: {words}" for words in wording.warnings(a))
-        for name, a in c.assessments.items()
+        _warnings(f"{printable(name, 24)}: {words}" for words in a.warnings) for name, a in c.assessments.items()
     )
     closing = side_by_side.closing(c)
     head = f'<p style="margin:0">{f"<strong>{_escape(closing)}</strong> " if closing else ""}{_escape(c.pairing)}.</p>'

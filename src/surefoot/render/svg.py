@@ -142,7 +142,7 @@ def ruler(csr: float, lower: float, typical: tuple[float, float] | None, kind: s
     if lower > 0:
         body += line(x(lower), 24, 1, 24, f"reach {kind}") + line(x(lower), 16, x(lower), 32, f"ci {kind}")
     body += mark(kind, here, 24)
-    anchor = "start" if here < 0.1 else "end" if here > 0.9 else None
+    anchor = "start" if here < 0.2 else "end" if here > 0.8 else None
     body += text(here, 4, f"this model {typeset(significant(csr))}", f"label {kind}", anchor)
     return element("svg", body, class_="chart", height=50, role="img", aria_label=alt)
 

@@ -101,7 +101,7 @@ class _Page:
         for line in self.terminal.wrap(f"{mark}{wording.headline(a).upper()}"):
             yield self.style(line, BOLD, TERMINAL_COLOURS.get(a.verdict, ""))
         yield from self.terminal.wrap(wording.advice(a))
-        for warning in wording.warnings(a):
+        for warning in a.warnings:
             yield ""
             for line in self.terminal.wrap(f"Warning: {warning}", hanging=2):
                 yield self.style(line, BOLD)
@@ -182,7 +182,7 @@ class _Page:
         found = a.verdict in ("overconfident", "mixed")
         yield self.style("Where it goes wrong" if found else "By confidence", BOLD)
         is_narrow = self.terminal.columns - 2 < _BESIDE
-        name, rows, expected, observed = (18, 8, 10, 9) if is_narrow else (22, 9, 19, 10)
+        name, rows, expected, observed = (16, 7, 9, 9) if is_narrow else (22, 9, 19, 10)
         head = "expected" if is_narrow else "expected errors"
         yield self.style(f"  {'confidence':<{name}}{'rows':>{rows}}{head:>{expected}}{'observed':>{observed}}", DIM)
         for band in bands:

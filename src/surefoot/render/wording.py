@@ -44,8 +44,6 @@ _WORDS = {
 _SHARED = 0.5
 #: Errors from which a factor is a headline, and evidence from which a place is named.
 _ENOUGH, _NOTABLE = 10, 2.0
-#: How far accuracy may fall below the share of the commonest class before labels are thought to be swapped.
-_FAR_BELOW = 0.10
 
 
 def in_words(a: Assessment) -> dict[str, Any]:
@@ -100,11 +98,6 @@ def advice(a: Assessment) -> str:
     if high <= 0:
         return "On average, confidence is not too high (95% CI)."
     return f"On average, confidence is at most {points(high, up=True)} too high (95% CI)."
-
-
-def warnings(a: Assessment) -> tuple[str, ...]:
-    """What stands right under the verdict: reasons to doubt the input itself."""
-    return tuple(getattr(a, "warnings", ())) or tuple(_swap_notes(a))
 
 
 def bands(a: Assessment) -> tuple[Band, ...]:
@@ -340,21 +333,6 @@ def _group_notes(a: Assessment) -> list[str]:
             f"column {a.looks_grouped!r} has repeated values. The tests assume independent rows; if rows of one "
             f"{a.looks_grouped} depend on each other, name it: groups={a.looks_grouped!r}, --group {a.looks_grouped}."
         ]
-    return []
-
-
-def _swap_notes(a: Assessment) -> list[str]:
-    """Whether accuracy is so low that labels or columns may have been mixed up."""
-    accuracy = a.metrics.get("accuracy", math.nan)
-    if a.risk.is_weighted or not a.classes or math.isnan(accuracy):
-        return []
-    highest = float(limits(round(accuracy * a.risk.n), a.risk.n)[1])
-    hint = "are labels or columns swapped?"
-    if highest < 1 / a.classes:
-        return [f"accuracy ({percent(accuracy)}) is below chance ({percent(1 / a.classes)}): {hint}"]
-    share = a.commonest
-    if accuracy <= share - _FAR_BELOW and highest < share:
-        return [f"accuracy ({percent(accuracy)}) is far below the commonest class's share ({percent(share)}): {hint}"]
     return []
 
 

@@ -35,15 +35,12 @@ class WealthDisplay(Display):
         The e-value is an alarm from 1 / level on.
     drifts : list of int
         The rows at which the change detector went off.
-    has_path : bool
-        Whether the evidence is known all along, and not at a few rows only.
     """
 
     rows: list[int]
     log_e: list[float]
     level: float
     drifts: list[int]
-    has_path: bool = True
 
     @classmethod
     def from_assessment(cls, assessment: Assessment) -> WealthDisplay:
@@ -96,7 +93,7 @@ class WealthDisplay(Display):
     def from_monitor(cls, monitor: Monitor) -> WealthDisplay:
         """Make the display of a monitor as it stands.
 
-        The curve goes through the points of its history.
+        The curve goes through the points of its history, which a monitor that was loaded from a file has too.
 
         Parameters
         ----------
@@ -111,21 +108,15 @@ class WealthDisplay(Display):
         if not isinstance(monitor, Monitor):
             kind = type(monitor).__name__  # type: ignore[unreachable]
             raise InvalidPredictions(f"monitor is a {kind}; give a surefoot.Monitor.")
-        known = {0: 0.0}
-        if monitor.alarm_row is not None:
-            known[monitor.alarm_row] = -math.log(monitor.level)
-        # now, whatever it was at the alarm
-        known[monitor.issued] = monitor.log_e
-        rows = sorted(known)
-        return cls(rows, [known[row] for row in rows], monitor.level, list(monitor.drift_rows), has_path=False)
+        rows, log_e, _ = (list(column) for column in zip(*monitor.history, strict=True))
+        return cls(rows, log_e, monitor.level, list(monitor.drift_rows))
 
     def frame(self) -> dict[str, list[Any]]:
         return {"rows": self.rows, "log_e": self.log_e}
 
     def _draw(self, ax: Any) -> None:
         tens = [max(-_MOST, min(_MOST, value / math.log(10))) for value in self.log_e]
-        style = "-" if self.has_path else "o--"
-        ax.plot(self.rows, tens, style, color=INK, linewidth=1.4, markersize=4)
+        ax.plot(self.rows, tens, color=INK, linewidth=1.4)
         alarm = -math.log10(self.level)
         ax.axhline(alarm, color=OVER, linestyle="--", linewidth=1)
         ax.axhline(0, color=MUTED, linestyle=":", linewidth=1)

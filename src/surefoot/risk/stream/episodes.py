@@ -93,7 +93,8 @@ class Errors:
 class Runs:
     """For each bet of the detector the run of rows that speaks most for it, as in a CUSUM chart.
 
-    A run ends, and the next begins, where the bet has lost all that it has won since it began.
+    A run ends, and the next begins, where the bet has lost all that it has won since it began; each holds the last unit
+    at least.
     """
 
     #: The logarithm of what each bet has won in its run, and the rows before it.
@@ -115,18 +116,20 @@ class Runs:
         """Go on through some units; ``ends`` are the rows that have passed after each."""
         if not len(units):
             return self
-        paths = self.gain[:, None] + np.cumsum(np.log(units.gains(DETECTOR)), axis=1)
         errors = Errors.of(units, side)
         expected, observed = float(errors.expected[-1]), float(errors.observed[-1])
-        # the last of the lowest places is where a run begins
-        lowest = paths.shape[1] - 1 - np.argmin(paths[:, ::-1], axis=1)
-        low = paths[np.arange(len(paths)), lowest]
+        paths = self.gain[:, None] + np.cumsum(np.log(units.gains(DETECTOR)), axis=1)
+        first = int(ends[0]) - (1 if units.sizes is None else int(units.sizes[0]))
+        # what was known before each unit: a run may begin there, at the last of the lowest places
+        before = np.concatenate([self.gain[:, None], paths[:, :-1]], axis=1)
+        lowest = before.shape[1] - 1 - np.argmin(before[:, ::-1], axis=1)
+        low = before[np.arange(len(before)), lowest]
         anew = low <= 0
         return Runs(
             paths[:, -1] - np.where(anew, low, 0.0),
-            np.where(anew, ends[lowest], self.start),
-            np.where(anew, expected - errors.expected[lowest], self.expected + expected),
-            np.where(anew, observed - errors.observed[lowest], self.observed + observed),
+            np.where(anew, np.append(first, ends[:-1])[lowest], self.start),
+            np.where(anew, expected - np.append(0.0, errors.expected[:-1])[lowest], self.expected + expected),
+            np.where(anew, observed - np.append(0.0, errors.observed[:-1])[lowest], self.observed + observed),
             self.all_expected + expected,
             self.all_observed + observed,
         )
