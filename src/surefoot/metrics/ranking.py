@@ -220,6 +220,13 @@ def _plain(result: Any) -> Any:
     return result.value if isinstance(result, Outcome) else result
 
 
+def weights_of_classes(t: Tally) -> Floats | None:
+    """The weight of the true rows of each class; None if the tally does not hold them."""
+    if t.labels is None or not t.has(POSITIVE) or not t.has(NEGATIVE):
+        return None
+    return _by_class(t, "auc", None).support
+
+
 @cache
 def area_metric(name: str, average: Average = "macro") -> Metric:
     """AUC, cwAUC or confidence-weighted average precision, averaged over classes."""
