@@ -49,6 +49,7 @@ GROUPS = (
             "metrics.classwise",
             "metrics.confusion",
             "metrics.ranking",
+            "metrics.roc",
             "metrics.selective",
         ),
     ),
