@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,16 +13,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from browsing import open_browser, skip_without_browser
 
 import surefoot as sf
 
 pytestmark = pytest.mark.heavy
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-DRIVER = shutil.which("chromedriver")
-#: With CI set, absence is a failure: there .ci/run installs the browser.
-if not (CHROMIUM and DRIVER) and not os.environ.get("CI"):
-    pytest.skip("no Chromium and chromedriver here", allow_module_level=True)
+skip_without_browser()
 
 NAMES = ["airplane", "automobile", "bird", "<script>alert(1)</script>", "deer", "dog"]
 
@@ -47,24 +42,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    from selenium import webdriver
-    from selenium.webdriver.chrome.options import Options
-    from selenium.webdriver.chrome.service import Service
-
-    options = Options()
-    options.binary_location = str(CHROMIUM)
-    for argument in (
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-        "--window-size=1400,1000",
-    ):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
-    yield driver
-    driver.quit()
+    yield from open_browser()
 
 
 @pytest.fixture

@@ -73,9 +73,9 @@ def command(
     \b
       surefoot calibrate --fit validation.csv
       surefoot calibrate --fit validation.csv \\
-        --apply test.csv -o corrected.csv --save c.json
+        --apply test.csv -o fixed.csv --save c.json
       surefoot calibrate --load c.json \\
-        --apply new.csv -o corrected.csv
+        --apply new.csv -o fixed.csv
     """
     delimiter = checked_delimiter(delimiter)
     columns = columns_of(locals())

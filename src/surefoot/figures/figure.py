@@ -10,8 +10,8 @@ from typing import Literal
 #: More errors than expected, fewer, neither for sure, or nothing to tell by.
 Kind = Literal["over", "under", "fair", "dot"]
 MarkKind = Kind | Literal["ring", "none"]
-#: A note may be covered by the data, a spare one is for wide figures only; a faint label belongs to a minor curve.
-TextKind = Literal["note", "spare", "label", "faint", "factor"]
+#: A note explains a line, and a faint label belongs to a minor curve.
+TextKind = Literal["note", "label", "faint", "factor"]
 
 #: The height in pixels that offsets of texts are made for.
 HEIGHT = 300

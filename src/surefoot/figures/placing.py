@@ -9,7 +9,7 @@ from itertools import pairwise
 from surefoot.figures.figure import HEIGHT, Axis, Point, Text, TextKind, Tick
 
 #: The narrowest width, in pixels, in which texts must not collide: a phone's.
-NARROW = 262
+NARROW = 256
 #: The width of a character as a share of the size of the type, and sizes of the type in pixels.
 _CHARACTER, SIZE, SMALL, TINY = 0.6, 12.0, 11.0, 10.5
 #: Half the size of a mark, half the width of a line, and the least gap between tick labels.

@@ -12,10 +12,13 @@ import numpy as np
 
 from surefoot.figures.figure import HEIGHT, Bar, Curve, Figure, Layer, Point, Text
 from surefoot.figures.labels import significant, typeset
+from surefoot.figures.placing import width_of
 from surefoot.figures.ruler import csr_axis
 
 #: The classes of texts in the style sheet, where they have other names.
-_CLASSES = {"spare": "note roomy", "faint": "label plain", "factor": "factor over"}
+_CLASSES = {"faint": "label plain", "factor": "factor over"}
+#: The width of the ruler on the narrowest screen, in pixels.
+RULER = 328
 
 
 def element(name: str, body: str = "", **attributes: str | float | None) -> str:
@@ -123,10 +126,30 @@ def strip(figure: Figure) -> str:
     return element("svg", bars + axis, class_="chart strip", height=48, aria_hidden="true")
 
 
+def _side(share: float) -> str | None:
+    """How words over a ruler are aligned: at its ends they would reach out of it."""
+    return "start" if share < 0.2 else "end" if share > 0.8 else None
+
+
+def _at_end(share: float) -> tuple[float, float]:
+    """Where words over a ruler stand."""
+    side = _side(share)
+    return (share if side is None else 0.0 if side == "start" else 1.0), 4
+
+
+def _span(share: float, words: str) -> tuple[float, float]:
+    """What part of the narrowest ruler words over it take."""
+    wide = 1.15 * width_of(words) / RULER
+    place, _ = _at_end(share)
+    left = {"start": place, "end": place - wide, None: place - wide / 2}[_side(share)]
+    return left, left + wide
+
+
 def ruler(csr: float, lower: float, typical: tuple[float, float] | None, kind: str, alt: str) -> str:
     """CSR on a log axis: 1, where calibrated models land, and this model with its lower bound."""
     axis = csr_axis(csr, typical)
     x, here = axis.clipped_share, axis.clipped_share(csr)
+    own = f"this model {typeset(significant(csr))}"
     body = line(0, 24, 1, 24, "axis")
     for tick in axis.ticks:
         u = x(tick.value)
@@ -137,13 +160,14 @@ def ruler(csr: float, lower: float, typical: tuple[float, float] | None, kind: s
         low, high = map(x, typical)
         box = element("rect", x=at(low), width=at(max(high - low, 0.002)), y=14, height=20, class_="nullband")
         body = box + body
-        if abs((low + high) / 2 - here) > 0.22:
-            body += text((low + high) / 2, 4, "calibrated models", "note")
+        middle, words = (low + high) / 2, "calibrated models"
+        one, other = _span(middle, words), _span(here, own)
+        if one[1] < other[0] or other[1] < one[0]:
+            body += text(*_at_end(middle), words, "note", _side(middle))
     if lower > 0:
         body += line(x(lower), 24, 1, 24, f"reach {kind}") + line(x(lower), 16, x(lower), 32, f"ci {kind}")
     body += mark(kind, here, 24)
-    anchor = "start" if here < 0.2 else "end" if here > 0.8 else None
-    body += text(here, 4, f"this model {typeset(significant(csr))}", f"label {kind}", anchor)
+    body += text(*_at_end(here), own, f"label {kind}", _side(here))
     return element("svg", body, class_="chart", height=50, role="img", aria_label=alt)
 
 
