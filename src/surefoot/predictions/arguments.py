@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 from inspect import Parameter, cleandoc, signature
 from os import PathLike
@@ -75,8 +76,8 @@ _NAMED = {
     ),
     "probabilities": (
         "array-like of shape (n,) or (n, K), str or list of str, optional",
-        "Predicted probabilities: those of ``pos_label``, or one column for each of ``labels``. Of a dataframe, a "
-        "column, a list of columns or the prefix of their names. Also called ``y_proba``.",
+        "Predicted probabilities: those of ``pos_label``, or one column for each of ``labels``. With a "
+        "dataframe: a column, a list of columns, or the prefix of their names. Also called ``y_proba``.",
     ),
     "doubt": (
         "array-like of shape (n,) or str, optional",
@@ -315,6 +316,10 @@ def _document(docstring: str | None, taken: set[str]) -> str | None:
         head, rest = f"{text[:at].rstrip()}\n\n", f"\n{text[at:]}"
     end = min((at for at in map(rest.find, _SECTIONS) if at >= 0), default=len(rest))
     own, after = rest[:end].strip("\n"), rest[end:]
+    # a function may have words of its own for one of them
+    taken = taken | {
+        name.strip() for line in re.findall(r"^(\w[\w, ]*) :", own, re.MULTILINE) for name in line.split(",")
+    }
     entries = [_entries(_POSITIONAL), own, _entries({name: e for name, e in _NAMED.items() if name not in taken})]
     return f"{head}Parameters\n----------\n" + "\n".join(part for part in entries if part) + f"\n\n{after}".rstrip()
 
