@@ -7,7 +7,8 @@ import textwrap
 from surefoot._io.printable import printable
 from surefoot.assessment.result import Assessment
 from surefoot.render import wording
-from surefoot.render.numbers import percent, pvalue
+from surefoot.render.main_numbers import score_numbers, value_numbers
+from surefoot.render.numbers import pvalue
 
 _WIDTH = 88
 
@@ -18,10 +19,6 @@ def summary(a: Assessment) -> str:
     paragraphs = [f"{wording.headline(a)}{where}: {a.risk.n:,} rows."]
     paragraphs += [f"Warning: {warning}" for warning in a.warnings]
     paragraphs += wording.sentences(a)[:2]
-    shares = [("accuracy", "accuracy"), ("cw_accuracy", "confidence-weighted"), ("ece", "ECE")]
-    numbers = [f"{name} {percent(a.metrics[key])}" for key, name in shares if key in a.metrics]
-    numbers += [
-        f"{name} {a.metrics[key]:.4f}" for key, name in (("brier", "Brier"), ("auc", "AUC")) if key in a.metrics
-    ]
+    numbers = [f"{one.name} {one.value}" for one in (*value_numbers(a.metrics), *score_numbers(a.metrics))]
     paragraphs.append(f"{', '.join(numbers)}; p {pvalue(wording.deciding_side(a).pvalue_omnibus)}.")
     return "\n".join(line for text in paragraphs for line in textwrap.wrap(text, _WIDTH))

@@ -182,15 +182,18 @@ class _Page:
         found = a.verdict in ("overconfident", "mixed")
         yield self.style("Where it goes wrong" if found else "By confidence", BOLD)
         is_narrow = self.terminal.columns - 2 < _BESIDE
-        name, rows, expected, observed = (16, 7, 9, 9) if is_narrow else (22, 9, 19, 10)
+        longest = max(len(wording.confidence_range(band)) for band in bands)
+        name, rows, expected, observed = (max(10, longest), 8, 9, 9) if is_narrow else (max(22, longest + 2), 9, 19, 10)
         head = "expected" if is_narrow else "expected errors"
         yield self.style(f"  {'confidence':<{name}}{'rows':>{rows}}{head:>{expected}}{'observed':>{observed}}", DIM)
         for band in bands:
             times = factor(band.seen, band.stated) if found and band.seen > band.stated else ""
             numbers = f"{rough_count(band.rows):>{rows}}{rough_count(band.stated):>{expected}}"
-            times = self.style(times, TERMINAL_COLOURS["overconfident"])
             line = f"  {wording.confidence_range(band):<{name}}{numbers}{count(band.seen):>{observed}}"
-            yield f"{line}{' ' if is_narrow else '    '}{times}".rstrip()
+            gap = " " if is_narrow else "    "
+            if len(f"{line}{gap}{times}") > self.terminal.columns - 2:
+                times = ""
+            yield f"{line}{gap}{self.style(times, TERMINAL_COLOURS['overconfident'])}".rstrip()
 
     def slices(self) -> Iterator[str]:
         a = self.a

@@ -29,7 +29,7 @@ from surefoot.render.numbers import count, pluralize
 from surefoot.render.text import severity
 
 #: Slices drawn at most.
-_MOST = 30
+_MOST = 20
 
 
 @dataclass
