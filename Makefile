@@ -2,10 +2,11 @@
 # make test   set up .venv and run the suite, but for what needs more than Python (make test-heavy)
 # make check  format, lint, strict types, import layers
 # make stub   write the stub of public names, for type checkers
+# make docs   the documentation site, in build/docs; open build/docs/index.html
 # make bench  speed, as ratios measured side by side
 # make dist   build the wheel and the sdist, install each in a clean environment and run it there
 # make test-lowest  run the suite with the lowest versions that pyproject.toml promises (needs Python 3.11)
-.PHONY: demo test test-heavy test-lowest check format stub bench dist clean
+.PHONY: demo test test-heavy test-lowest check format stub docs bench dist clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -58,6 +59,15 @@ format: .venv/.ready
 
 stub: .venv/.base
 	$(BIN)/python -c 'import pathlib, surefoot; pathlib.Path("src/surefoot/__init__.pyi").write_text(surefoot._stub())'
+
+# what the pages compare with comes along, and torch as for test-heavy; nothing is loaded from a network while it builds
+.venv/.docs: .venv/.base
+	$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/pip install --quiet --disable-pip-version-check '$(TORCH)'
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[docs]'
+	touch $@
+
+docs: .venv/.docs
+	$(BIN)/python docs/build.py
 
 # compared with torchmetrics and netcal where they are installed
 bench: .venv/.ready

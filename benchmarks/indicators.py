@@ -1,4 +1,4 @@
-"""Which indicator sees what: ``python -m benchmarks.indicators [FOLDER]`` writes docs/indicators.md and its figure.
+"""Which indicator detects what: ``python -m benchmarks.indicators [FOLDER]`` writes docs/indicators.md and its figure.
 
 Ten profiles, eight modes, 1,000 rows, 25 repetitions, seeded. An indicator without a law of its own flags what lies beyond the
 95% point of its values on calibrated models with the same profile; a test flags by its own verdict. FOLDER, if given, holds
@@ -89,7 +89,7 @@ def flagged(profile: str) -> dict[str, np.ndarray]:
 def hidden() -> sf.Predictions:
     """The paper's construction: ECE below 1/N and CSR above 1000.
 
-    A mistake at a doubt of 5e-7; twenty rows that said 95% and were all correct make up for it in its bin.
+    An error at a doubt of 5e-7; twenty rows at 95% that were all correct balance it in its bin.
     """
     confidence = np.concatenate([np.full(1000, 0.5), [1 - 5e-7], np.full(20, 0.95)])
     correct = np.concatenate([np.arange(1000) % 2 == 0, [False], np.ones(20, dtype=bool)])
@@ -146,18 +146,18 @@ def report(names, grid, found, real) -> str:
     ]
     trick = hidden()
     lines = [
-        "# Which indicator sees what",
+        "# Which indicator detects what",
         "",
         f"Written by `python -m benchmarks.indicators`. How often a model of {ROWS:,} rows is flagged, over ten profiles and {REPEATS} models each. "
-        "Indicators flag what lies beyond the 95% point of their own values on calibrated models of the same profile, which nobody knows in "
-        "practice; tests flag by their own verdict, which is all one has.",
+        "An indicator flags a model whose value lies beyond the 95% point of calibrated models of the same profile. In practice that point is not known. "
+        "Tests flag by their own decision, as in practice.",
         "",
         "![Share of models flagged, by indicator and mode](indicators.svg)",
         "",
         table(["indicator or test", *titles], rows),
         "",
-        "Perfect should be flagged once in twenty: more is a false alarm. The underconfident modes should not be called overconfident, though a "
-        "two-sided indicator may rightly flag them. Blind spots: the overconfident modes where confidences crowd near certainty, and false alarms by profile:",
+        "Perfect should be flagged in 5% of cases; more are false alarms. The underconfident modes should not be called overconfident, but a "
+        "two-sided indicator may flag them. The next table has the overconfident modes where most confidences are near 1, and false alarms by profile:",
         "",
         table(
             [
@@ -169,9 +169,9 @@ def report(names, grid, found, real) -> str:
             seen,
         ),
         "",
-        "## A mistake hidden from ECE",
+        "## An error that ECE does not detect",
         "",
-        f"{len(trick):,} rows, built so that one mistake at a doubt of 5e-7 is made good by correct rows in its bin: "
+        f"{len(trick):,} rows, constructed so that one error at a doubt (1 − confidence) of 5e-7 is balanced by correct rows in its bin: "
         f"ECE is {sf.ece(trick):.1e} (1/N is {1 / len(trick):.1e}), CSR {sf.csr(trick):,.0f}, exact p {sf.risk_test(trick).pvalue:.1e}, "
         f"P_risk {sf.p_risk(trick):.3f}, ECCE p {sf.ecce_test(trick).pvalue_r:.2f}, T-Cal {'rejects' if sf.tcal_test(trick).rejected else 'does not reject'}, "
         f"Brier {sf.brier(trick):.4f}.",

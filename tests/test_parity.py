@@ -7,6 +7,7 @@ import inspect
 import math
 import warnings
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import cache
 from typing import Any
 
@@ -164,6 +165,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "auc of each class": lambda p: sf.auc(p, average=None),
     "confusion": lambda p: sf.confusion(p).matrix,
     "cw_confusion": lambda p: sf.cw_confusion(p).matrix,
+    "reliability_curve": lambda p: asdict(sf.reliability_curve(p, n_bins=7)),
     "roc_curve": lambda p: sf.roc_curve(p, label=1),
     "cw_roc_curve": lambda p: sf.cw_roc_curve(p, label=1),
     "ecd_test": sf.ecd_test,

@@ -7,9 +7,10 @@ __version__ = "0.2.0"
 #: What each module offers to users, loaded when it is first used: `import surefoot` takes no time. The stub beside
 #: this file, which type checkers and editors read, is made of it by `make stub`.
 _OFFERED = {
-    "assessment.assess": "Assessment assess assess_estimator",
+    "assessment.assess": "assess assess_estimator",
     "assessment.calibrate": "Calibration calibrate",
     "assessment.compare": "Comparison compare",
+    "assessment.result": "Assessment",
     "core.metric": "Metric",
     "core.tally": "Tally",
     "core.term": "Term",
@@ -17,6 +18,7 @@ _OFFERED = {
         "CertaintyWarning FewMistakesWarning InvalidCalibrator InvalidMonitor InvalidPredictions "
         "InvalidTally MetricUnavailable MissingPackage RoundedConfidenceWarning UndefinedMetricWarning"
     ),
+    "figures.curve": "ReliabilityCurve reliability_curve",
     "files.reading": "load",
     "metrics.adaptive": "EciParts adaptive_ece eci eci_parts",
     "metrics.binned": "ece equal_mass_ece mce top_label_ece",
@@ -30,7 +32,8 @@ _OFFERED = {
     "metrics.entropic": "ecd",
     "metrics.isotonic": "mcaldist",
     "metrics.proper": "brier log_loss",
-    "metrics.ranking": "RocCurve auc auc_gain cw_auc cw_average_precision cw_roc_curve roc_curve",
+    "metrics.ranking": "auc auc_gain cw_auc cw_average_precision",
+    "metrics.roc": "RocCurve cw_roc_curve roc_curve",
     "metrics.selective": "cwsa cwsa_plus",
     "metrics.size_ratio": "csr csr_sigma csr_z p_risk",
     "metrics.smooth": "ls_ece smooth_ece",

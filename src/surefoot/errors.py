@@ -1,4 +1,4 @@
-"""What can go wrong, by name. An error is data first and text second."""
+"""Errors and warnings, by name. An error is data first and text second."""
 
 from __future__ import annotations
 
@@ -8,26 +8,45 @@ from surefoot._io.printable import printable, printable_value
 
 
 class InvalidPredictions(ValueError):
-    """The data handed in cannot be predictions.
+    """The data are not valid predictions.
 
-    Attributes
+    The message names the argument or the column, the first row and value at fault, and what to do instead. The same
+    facts are attributes.
+
+    Parameters
     ----------
+    reason : str
+        What is wrong. ``{name}`` stands for the argument, or its column, and ``{other}`` for another one.
     argument : str
         The argument at fault; empty if it is none in particular.
     column : str or None
         The column of a frame or file that the argument was read from.
+    other : str
+        A second argument that the reason speaks of.
     row : int, tuple of int or None
         The first row at fault, counted from 0; for a table, row and column.
     value : object
-        What stands there, if ``has_value``.
+        The value found there, if ``has_value``.
     count : int or None
-        How many rows are at fault, where they were counted: in a lazy frame, which has no first row.
-    reason : str
-        What is wrong. ``{name}`` stands for the argument, or its column, and ``{other}`` for another one.
+        Number of rows at fault, for lazy frames, which have no first row.
     hint : str
         What to do about it.
     file : str
-        The file, if it was one; its rows are counted from 1 in the text.
+        The file, if the data came from one; the message counts its rows from 1.
+
+    Attributes
+    ----------
+    has_value : bool
+        Whether ``value`` is known.
+
+    Examples
+    --------
+    >>> from surefoot import Predictions
+    >>> try:
+    ...     Predictions.from_correct([True, False], [0.9, 97.5])
+    ... except InvalidPredictions as error:
+    ...     error.argument, error.row, error.value
+    ('confidence', 1, 97.5)
     """
 
     def __init__(
@@ -51,14 +70,38 @@ class InvalidPredictions(ValueError):
 
     @classmethod
     def of(cls, error: InvalidPredictions, **facts: Any) -> Self:
-        """Another error as one of this kind, with more known of where it lies."""
+        """Return another error as one of this class, with more facts.
+
+        Parameters
+        ----------
+        error : InvalidPredictions
+            The error to copy.
+        **facts : object
+            Attributes to set, such as ``file`` or ``row``.
+
+        Returns
+        -------
+        InvalidPredictions
+            A new error of this class.
+        """
         located = cls()
         located.__dict__.update({**vars(error), **facts})
         located.args = (str(located),)
         return located
 
     def at(self, **facts: Any) -> Self:
-        """The same error with more known of where it lies: its file, column or row."""
+        """Return the same error with more facts about where it occurred: its file, column or row.
+
+        Parameters
+        ----------
+        **facts : object
+            Attributes to set, such as ``file`` or ``row``.
+
+        Returns
+        -------
+        InvalidPredictions
+            A new error of the same class.
+        """
         return type(self).of(self, **facts)
 
     def __copy__(self) -> Self:
@@ -102,32 +145,32 @@ class InvalidPredictions(ValueError):
 
 
 class AmbiguousLabels(InvalidPredictions):
-    """Nobody can know which label a single column of probabilities is of; the caller has to say."""
+    """It is ambiguous which label a single column of probabilities belongs to; name it with ``pos_label``."""
 
 
 class InvalidTally(ValueError):
-    """A saved tally is damaged, foreign or from a newer version, or two tallies do not belong together."""
+    """A saved tally cannot be used, or two tallies cannot be added because they hold different terms."""
 
 
 class InvalidMonitor(ValueError):
-    """A saved monitor that cannot be used, and why."""
+    """A saved monitor cannot be used: it is damaged, not a monitor, or from a newer version."""
 
 
 class InvalidCalibrator(ValueError):
-    """A calibrator that is not fitted, or a saved one that cannot be used, and why."""
+    """A calibrator is not fitted, or a saved one cannot be used."""
 
 
 class MetricUnavailable(ValueError):
-    """A metric was asked of data that do not hold what it needs."""
+    """A metric is not available for these data; the message says what it needs."""
 
 
 class NeedsRows(MetricUnavailable):
-    """Something needs the rows in memory, and these predictions lie in a lazy frame."""
+    """An operation needs the rows in memory, and these predictions are in a lazy frame."""
 
     def __init__(self, what: str = "this") -> None:
         self.what = what
         super().__init__(
-            f"{what} needs the rows in memory, and a lazy frame does not hand them out; collect it first: "
+            f"{what} needs the rows in memory, and these predictions are in a lazy frame; collect it first: "
             "Predictions.from_frame(frame.collect(), ...)."
         )
 
@@ -151,16 +194,16 @@ class MissingPackage(ImportError):
 
 
 class UndefinedMetricWarning(UserWarning):
-    """A metric, or its value for one class, is not defined on these data and is reported as nan."""
+    """A metric, or its value for one class, is not defined on these data and is nan."""
 
 
 class FewMistakesWarning(UserWarning):
-    """Too few mistakes, rows of a class or groups for an interval to hold its level."""
+    """A confidence interval rests on few errors, few rows of a class or few groups, and is approximate."""
 
 
 class CertaintyWarning(UserWarning):
-    """A calibrator says exactly 0 or 1, which no number of rows can show."""
+    """A calibrator returns probabilities of exactly 0 or 1, which no number of rows can support."""
 
 
 class RoundedConfidenceWarning(UserWarning):
-    """Confidences lie so close to 1 that their doubt is a rounding, not a number the model gave."""
+    """Confidences are so close to 1 that 1 - confidence is rounding error rather than what the model gave."""

@@ -1,4 +1,6 @@
-"""The paper's synthetic models: ten ways of being confident, eight ways of being right.
+"""The paper's synthetic models: ten distributions of confidence, eight ways to be right or wrong.
+
+``PROFILES`` and ``MODES`` list them by name; :func:`predictions` draws from them.
 
 >>> import numpy as np
 >>> p = predictions("skew_high", "perfect", 1000, rng=np.random.default_rng(0))
@@ -18,12 +20,24 @@ import numpy as np
 from surefoot.core.table import Floats
 from surefoot.predictions import Predictions
 
+__all__ = ["MODES", "PROFILES", "Mode", "Profile", "predictions"]
+
 Draw = Callable[[int, np.random.Generator], tuple[Floats, Floats]]
 
 
 @dataclass(frozen=True)
 class Profile:
-    """A distribution of confidences, drawn with their doubts: neither is 1 minus the other where it is small."""
+    """A distribution of confidences.
+
+    Attributes
+    ----------
+    name : str
+        Its key in ``PROFILES``.
+    title : str
+        Its name in the paper.
+    draw : callable
+        ``draw(size, rng)`` returns confidences and doubts (1 - confidence); the smaller of the two is exact.
+    """
 
     name: str
     title: str
@@ -32,7 +46,17 @@ class Profile:
 
 @dataclass(frozen=True)
 class Mode:
-    """How often rows are correct, given confidence and doubt."""
+    """A way to be right or wrong: the accuracy at each confidence.
+
+    Attributes
+    ----------
+    name : str
+        Its key in ``MODES``.
+    title : str
+        Its name in the paper.
+    accuracy : callable
+        ``accuracy(confidence, doubt)`` returns the probability that each row is correct.
+    """
 
     name: str
     title: str
@@ -102,7 +126,36 @@ MODES: Mapping[str, Mode] = MappingProxyType({mode.name: mode for mode in _MODES
 
 
 def predictions(profile: str, mode: str, size: int, *, rng: np.random.Generator) -> Predictions:
-    """Predictions of a synthetic model: its confidences, and whether each row was correct."""
+    """Draw predictions of a synthetic model: its confidences, and whether each row is correct.
+
+    Parameters
+    ----------
+    profile : str
+        The distribution of confidences, a key of ``PROFILES``.
+    mode : str
+        How accuracy depends on confidence, a key of ``MODES``; ``"perfect"`` is calibrated.
+    size : int
+        The number of rows.
+    rng : numpy.random.Generator
+        The source of randomness.
+
+    Returns
+    -------
+    Predictions
+        The rows, ready to be assessed.
+
+    Raises
+    ------
+    ValueError
+        If there is no such profile or mode; the message lists them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> calibrated = predictions("uniform", "perfect", 10_000, rng=np.random.default_rng(0))
+    >>> bool(abs(calibrated.correct.mean() - calibrated.confidence.mean()) < 0.02)
+    True
+    """
     for name, known, what in ((profile, PROFILES, "profile"), (mode, MODES, "mode")):
         if name not in known:
             raise ValueError(f"there is no {what} {name!r}; there are {', '.join(known)}.")
@@ -114,7 +167,7 @@ def predictions(profile: str, mode: str, size: int, *, rng: np.random.Generator)
 def draw_correct(
     confidence: Floats, doubt: Floats, mode: Mode, rng: np.random.Generator
 ) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Whether each row is correct. Of calibrated rows mistakes are drawn by doubt, which may be too small for 1 - c."""
+    """Draw whether each row is correct; calibrated rows by their doubt, which may be too small for 1 - confidence."""
     if mode.name == "perfect":
         return rng.random(len(doubt)) >= doubt
     return rng.random(len(confidence)) < mode.accuracy(confidence, doubt)

@@ -124,9 +124,9 @@ def test_words_several_classes_and_logits() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"methods": {"Platt": Platt()}}, "none with a proof"),
+        ({"methods": {"Platt": Platt()}}, "no method has a guarantee"),
         ({"methods": {"raw": SafePlatt()}}, "'raw'"),
-        ({"methods": {"x": "SafePlatt"}}, "give calibrators by name"),
+        ({"methods": {"x": "SafePlatt"}}, "it must be a calibrator"),
         ({"y_test": [1, 0]}, "together"),
         ({"share": 1.5}, "share is 1.5"),
         ({"rng": 0}, "rng is 0"),

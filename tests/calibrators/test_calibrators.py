@@ -105,7 +105,7 @@ def test_isotonic_is_scikit_learn_s(weighted) -> None:
 
 
 def test_isotonic_warns_of_plateaus_at_the_ends() -> None:
-    with pytest.warns(sf.CertaintyWarning, match="exactly 0 or 1 rest on 4 of 6"):
+    with pytest.warns(sf.CertaintyWarning, match="exactly 0 or 1 for 4 of 6"):
         Isotonic().fit([0.1, 0.2, 0.4, 0.6, 0.8, 0.9], [0, 0, 1, 0, 1, 1])
 
 

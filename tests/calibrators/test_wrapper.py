@@ -72,7 +72,7 @@ def test_labels_may_be_words_and_methods_are_named() -> None:
     assert set(model.predict(X[:20])) <= {"cat", "dog", "owl"}
     with pytest.raises(ValueError, match="method is 'Best'"):
         Calibrated(GaussianNB(), "Best").fit(X, Y)
-    with pytest.raises(ValueError, match="takes logits"):
+    with pytest.raises(ValueError, match="expects logits"):
         Calibrated(GaussianNB(), SafePlatt(from_logits=True)).fit(X, Y)
     with pytest.raises(ValueError, match="below 0"):
         Calibrated(GaussianNB()).fit(X, Y, -np.ones(len(Y)))

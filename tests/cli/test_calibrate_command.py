@@ -45,9 +45,10 @@ def test_rows_are_corrected_in_their_order(tmp_path, suffix, capsys) -> None:
             found = list(csv.DictReader(file))
     else:
         found = pq.read_table(out).to_pylist()
-    assert [int(row["predicted"]) for row in found] == (q > 0.5).astype(int).tolist()
-    assert list(found[0]) == ["prob", "predicted", "confidence"]
-    assert [float(row["prob"]) for row in found] == pytest.approx(expected.tolist(), rel=1e-12)
+    assert [int(row["calibrated_predicted"]) for row in found] == (q > 0.5).astype(int).tolist()
+    assert list(found[0]) == ["id", "prob", "calibrated_prob", "calibrated_predicted", "calibrated_confidence"]
+    assert [float(row["prob"]) for row in found] == q.tolist()
+    assert [float(row["calibrated_prob"]) for row in found] == pytest.approx(expected.tolist(), rel=1e-12)
     assert load(kept).predict_proba(q)[:, 1].tolist() == expected.tolist()
     assert "50 rows" in capsys.readouterr().out
 
@@ -55,7 +56,7 @@ def test_rows_are_corrected_in_their_order(tmp_path, suffix, capsys) -> None:
 def test_without_a_method_one_is_recommended(tmp_path, capsys) -> None:
     fit = written(tmp_path / "fit.csv", *rows(800, 0))
     assert run(["calibrate", "--fit", str(fit)]) == 0
-    said = capsys.readouterr().out
+    said = " ".join(capsys.readouterr().out.split())
     assert "Recommended: " in said
     assert "exactly 0 or 1" in said
     assert "safe_platt" in said
@@ -74,9 +75,10 @@ def test_columns_of_several_classes(tmp_path) -> None:
     assert run(["calibrate", "--fit", str(path), "--apply", str(path), "-o", str(out), "--method", "platt"]) == 0
     found = [json.loads(line) for line in out.read_text().splitlines()]
     expected = Platt().fit(table, words).predict_proba(table)
-    corrected = np.array([[row[f"p_{name}"] for name in "abc"] for row in found])
+    corrected = np.array([[row[f"calibrated_p_{name}"] for name in "abc"] for row in found])
     assert corrected == pytest.approx(expected, rel=1e-9)
-    assert [row["predicted"] for row in found] == np.array(["a", "b", "c"])[table.argmax(axis=1)].tolist()
+    assert [row["label"] for row in found] == words.tolist()
+    assert [row["calibrated_predicted"] for row in found] == np.array(["a", "b", "c"])[table.argmax(axis=1)].tolist()
 
 
 def test_what_cannot_be_done_is_said_and_nothing_written(tmp_path, capsys) -> None:
@@ -86,8 +88,8 @@ def test_what_cannot_be_done_is_said_and_nothing_written(tmp_path, capsys) -> No
     other, kept = tmp_path / "other.csv", tmp_path / "kept.json"
     other.write_text("score\n0.5\n")
     for arguments, status, said in (
-        (["--method", "best"], 2, "there is no calibrator 'best'"),
-        (["--apply", str(fit)], 2, "together"),
+        (["--method", "best"], 2, "--method is 'best'"),
+        (["--apply", str(fit)], 2, "give -o FILE"),
         (
             ["--apply", str(other), "-o", str(out), "--method", "platt", "--save", str(kept)],
             3,
@@ -118,6 +120,8 @@ def test_lists_and_logits_get_a_column_a_class(tmp_path) -> None:
     assert run(arguments) == 0
     with out.open() as file:
         found = list(csv.DictReader(file))
-    assert list(found[0]) == ["p_0", "p_1", "p_2", "predicted", "confidence"]
+    added = [f"calibrated_{name}" for name in ("p_0", "p_1", "p_2", "predicted", "confidence")]
+    assert list(found[0]) == ["label", "logits", *added]
+    assert json.loads(found[0]["logits"]) == z[0].tolist()
     expected = SafePlatt(from_logits=True).fit(z, y).predict_proba(z)
-    assert [float(row["p_2"]) for row in found] == pytest.approx(expected[:, 2].tolist(), rel=1e-9)
+    assert [float(row["calibrated_p_2"]) for row in found] == pytest.approx(expected[:, 2].tolist(), rel=1e-9)

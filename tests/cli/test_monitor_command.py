@@ -27,12 +27,14 @@ def test_monitor_is_the_library_s(risky: Path, tmp_path: Path, capfd: pytest.Cap
     p = sf.load(risky)
     m = sf.Monitor(alternative="overconfident")
     m.update(p.correct, p.confidence)
-    assert m.drift_rows
-    for row in m.drift_rows:
-        assert f"row {row:<12,}ALARM" in told
+    assert m.episodes
+    words = " ".join(told.split())
+    for episode in m.episodes:
+        assert f"ALARM overconfident since about row {episode.onset:,}: {episode.observed_errors:,.0f} errors" in words
+    assert told.count("ALARM") == len(m.episodes) < len(m.drift_rows)
     assert sf.Monitor.load(state).rows == 2000
     assert run(["monitor", str(risky), "--state", str(state)]) == 0
-    assert "going on after row 2,000" in out(capfd)
+    assert "Going on after row 2,000" in out(capfd)
     assert sf.Monitor.load(state).rows == 4000
 
 
@@ -81,11 +83,19 @@ def test_a_stream_with_labels_that_its_first_row_does_not_tell(
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content))))
     assert run(["monitor", "-", "--state", str(tmp_path / "s")]) == 3
     assert "2, which is none of the labels" in capfd.readouterr().err
-    content = b"truth,prob\nno,0.1\nyes,0.9\n"
+    content = b"truth,prob\nyes,0.9\nno,0.1\n"
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content))))
     assert run(["monitor", "-", "--state", str(tmp_path / "s2")]) == 2
     assert "does not tell what the labels of a stream are" in capfd.readouterr().err
     assert not (tmp_path / "s2").exists()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content))))
+    assert run(["monitor", "-", "--state", str(tmp_path / "s2"), "--positive", "yes"]) == 0
+    watched = sf.Monitor.load(tmp_path / "s2")
+    assert (watched.rows, watched.errors, watched.stated) == (2, 0, pytest.approx(0.2))
+    content = b"truth,prob\nyes,0.9\nno,0.1\nmaybe,0.4\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content))))
+    assert run(["monitor", "-", "--state", str(tmp_path / "s3"), "--positive", "yes"]) == 3
+    assert "'maybe'" in capfd.readouterr().err
 
 
 def test_a_file_is_counted_whole_or_not_at_all(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -108,10 +118,21 @@ def test_a_state_goes_on_as_it_was_begun(risky: Path, tmp_path: Path, capfd: pyt
     state = str(tmp_path / "s")
     assert run(["monitor", str(risky), "--state", state]) == 0
     assert run(["monitor", str(risky), "--state", state, "--watch", "underconfident"]) == 2
-    assert "was begun with alternative overconfident" in capfd.readouterr().err
+    assert "--watch is underconfident, but" in capfd.readouterr().err
     assert run(["monitor", str(risky), "--state", state, "--level", "0.05"]) == 0
     (tmp_path / "1.csv").write_text("id,correct,confidence\n1,1,0.75\n")
     other = str(tmp_path / "o")
     assert run(["monitor", str(tmp_path / "1.csv"), "--state", other, "--id", "id"]) == 0
     assert run(["monitor", str(tmp_path / "1.csv"), "--state", other]) == 2
     assert "name the column with --id" in capfd.readouterr().err
+
+
+def test_an_error_at_full_certainty_is_proof(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    rows = pa.table({"correct": [True, False, True], "confidence": [0.9, 1.0, 0.8]})
+    pq.write_table(rows, tmp_path / "a.parquet")
+    page = tmp_path / "a.html"
+    assert run(["monitor", str(tmp_path / "a.parquet"), "--state", str(tmp_path / "s"), "-o", str(page)]) == 0
+    told = " ".join(out(capfd).split())
+    assert "ALARM overconfident since about row 2: 1 error where 0 were expected (100 points); alarm at row 2" in told
+    assert "no proof" not in told
+    assert "NaN" not in page.read_text()

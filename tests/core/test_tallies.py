@@ -239,7 +239,7 @@ def test_a_changed_tally_file_is_damaged(tmp_path) -> None:
         ({"classes": 3}, "classes is 3"),
         ({"codes": [1, 0]}, "rising order"),
         ({"codes": [-1, 1]}, "negative"),
-        ({"codes": [0, 1 << 40], "classes": 1}, "class without label"),
+        ({"codes": [0, 1 << 40], "classes": 1}, "class without a label"),
         ({"totals": {"weight": [[1.0]]}}, "'weight' does not have a number for each code"),
         ({"totals": {"weight": [[1.0, 2.0], [0.0, float("inf")]]}}, "'weight' does not have a number for each code"),
     ],

@@ -88,7 +88,7 @@ def test_list_columns_are_pushed_down(make) -> None:
         ({"ok": 2}, CONSTRUCTORS["correct"], r"column 'ok': 700 values \(such as 2.0\) are neither true nor false"),
         ({"doubt": 0.5}, CONSTRUCTORS["correct"], r"column 'doubt'.*do not add up to 1"),
         ({"y": "z"}, CONSTRUCTORS["probabilities"], "distinct labels"),
-        ({}, {"truth": "absent", "predicted": "guess", "confidence": "sure"}, "truth='absent' is no column"),
+        ({}, {"truth": "absent", "predicted": "guess", "confidence": "sure"}, "truth='absent' is not a column"),
     ],
 )
 def test_bad_columns_are_named_with_count_value_and_filter(change: dict, columns: dict, said: str) -> None:
@@ -110,7 +110,7 @@ def test_an_array_cannot_slice_a_lazy_frame() -> None:
     p = Predictions.from_frame(pl.from_pandas(FRAME).lazy(), **CONSTRUCTORS["labels"])
     with pytest.raises(InvalidPredictions, match="the name of one of its columns"):
         tally(p, by=[1, 2])
-    with pytest.raises(InvalidPredictions, match="by='colour' is no column"):
+    with pytest.raises(InvalidPredictions, match="by='colour' is not a column"):
         tally(p, by="colour")
 
 

@@ -16,7 +16,7 @@ import pytest
 from surefoot import InvalidPredictions, Predictions, RoundedConfidenceWarning, assess, risk_test, tally
 from surefoot.metrics import ALL
 from surefoot.metrics.confusion import confusion, cw_confusion
-from surefoot.metrics.ranking import roc_curve
+from surefoot.metrics.roc import roc_curve
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 from surefoot.predictions import tensors  # noqa: E402

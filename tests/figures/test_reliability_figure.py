@@ -6,7 +6,8 @@ import math
 
 import pytest
 
-from surefoot.figures.figure import Figure
+from surefoot.figures.figure import Axis, Figure
+from surefoot.figures.placing import SMALL, Canvas
 from surefoot.figures.reliability import Bin, near_certainty_figure, reliability_figure
 
 #: 60 rows between 80% and 87%, 9 errors expected and 24 made; 120 rows from 93% on, 6 expected and 6 made.
@@ -81,12 +82,12 @@ def test_axes_of_doubt_reach_two_to_thirteen_powers_of_ten() -> None:
     assert near_certainty_figure({"all": [Bin(0.1, 1, 10, 3, 3, 0.07, 0.65)]}).x.high == 2
     far = near_certainty_figure({"all": [Bin(1e-20, 1e-12, 10, 1e-19, 0, 0, 0.31)]})
     assert far.x.high == 13
-    assert labels(far)[0] == ["1 in 100", "10,000", "1,000,000", "10⁸", "10¹⁰", "10¹²"]
-    # no error observed: at the top, over an interval that begins where it may be
+    assert labels(far)[0] == ["1 in 1,000", "10⁶", "10⁹", "10¹²"]
+    # no error observed: a mark at the rate that is still possible, and no line over all that is rarer
     (point,) = far.layers["all"].points
     assert point.marks[0].kind == "none"
-    assert (point.marks[0].x, point.marks[0].y) == (13, 13)
-    assert point.interval == pytest.approx((-math.log10(0.31), 13))
+    assert (point.marks[0].x, point.marks[0].y) == pytest.approx((13, -math.log10(0.31)))
+    assert point.interval is None
 
 
 @pytest.mark.parametrize(
@@ -112,3 +113,41 @@ def test_a_factor_stands_under_its_interval_where_there_is_room() -> None:
     tight = near_certainty_figure({"all": [Bin(1e-3, 0.1, 10, 0.5, 5, 0.18, 0.8)]}).layers["all"].points[0].label
     assert tight is not None
     assert (tight.y, tight.offset) == (pytest.approx(-math.log10(0.18)), (0, -6))
+
+
+def test_factors_that_would_cover_each_other_are_left_out_the_largest_first() -> None:
+    # half decades from 1 in 1,000 on, each with ten times the errors expected, on an axis of twelve powers of ten
+    close = [
+        Bin(10**-e / 3.1, 10**-e, 10_000, 10_000 * 10**-e / 2, 10_000 * 10**-e * 5, 10**-e * 4, 10**-e * 6)
+        for e in (3.0, 3.5, 4.0, 4.5, 5.0, 5.5)
+    ]
+    far = Bin(1e-12, 3e-12, 10, 1e-11, 0, 0, 0.31)
+    points = near_certainty_figure({"all": [*close, far]}).layers["all"].points
+    labelled = [point for point in points if point.label is not None]
+    assert 1 <= len(labelled) < len(close)
+    canvas = Canvas(Axis("", 0, 12, ()), Axis("", 0, 12, ()))
+    boxes = [canvas.box_of(point.label, SMALL) for point in labelled if point.label is not None]
+    assert not any(one.overlaps(other) for i, one in enumerate(boxes) for other in boxes[:i])
+
+
+def test_counts_over_bars_that_would_touch_are_left_out_the_highest_bar_first() -> None:
+    narrow = [Bin(i / 15, (i + 1) / 15, 1000 + i, 10, 10, 0.005, 0.02) for i in range(15)]
+    labels_ = [bar.label for bar in reliability_figure({"all": narrow}).layers["all"].bars]
+    assert labels_[-1] == "1.0k"
+    assert "" in labels_
+    roomy = [narrow[0], narrow[7], narrow[14]]
+    assert [bar.label for bar in reliability_figure({"all": roomy}).layers["all"].bars] == ["1.0k"] * 3
+
+
+def test_an_interval_of_no_error_stands_back() -> None:
+    none = Bin(0.8, 13 / 15, 3, 0.5, 0, 0, 0.7)
+    first, second = reliability_figure({"all": [none, HIGH]}).layers["all"].points
+    assert (first.is_faint, second.is_faint) == (True, False)
+    assert first.marks[0].y == 1
+
+
+def test_notes_stand_where_no_data_are_or_nowhere() -> None:
+    assert "calibrated" in [text.words for text in reliability_figure({"all": [LOW, HIGH]}).texts]
+    # points with intervals over the whole height, all along
+    full = [Bin(i / 15, (i + 1) / 15, 2, 2 - (2 * i + 1) / 15, 1, 0.0, 1.0) for i in range(15)]
+    assert reliability_figure({"all": full}).texts == ()

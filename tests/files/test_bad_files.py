@@ -56,7 +56,7 @@ CASES: dict[str, tuple[Write, tuple[str, ...]]] = {
         ("row 2", "correct"),
     ),
     "sums.csv": (lambda t, s, p: p.write_text("truth,p_0,p_1\n0,0.5,0.5\n1,0.9,0.9\n"), ("row 2",)),
-    "utf-16.csv": (lambda t, s, p: p.write_bytes(s.encode("utf-16")), ("UTF-16", "save it as UTF-8")),
+    "utf-16.csv": (lambda t, s, p: p.write_bytes(s.encode("utf-16")), ("UTF-16", "Save it as UTF-8")),
     "latin-1.csv": (lambda t, s, p: p.write_bytes(line(s, 77, "1,0,0.5,s\u00fcd").encode("latin-1")), ("UTF-8",)),
     "nothing.npz": (lambda t, s, p: np.savez(p, a=np.zeros((2, 2, 2))), ("no arrays of one or two dimensions",)),
     "empty.csv": (lambda t, s, p: p.write_text(""), ("empty",)),

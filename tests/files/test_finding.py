@@ -48,11 +48,11 @@ def test_names_that_say_it(columns: dict[str, Any], expected: Columns) -> None:
     ("columns", "asked"),
     [
         ({"label": LABELS, "target": LABELS, "pred": OTHERS, "confidence": SURE}, "truth could be 'label' or 'target'"),
-        ({"a": LABELS, "b": LABELS}, "no column is called like a confidence"),
-        ({"x": ["u", "v", "u", "v"], "confidence": SURE}, "no column is called like what was predicted"),
-        ({"probs": [[0.1, 0.9]] * 4}, "no column is called like the truth"),
+        ({"a": LABELS, "b": LABELS}, "no column of confidences was detected"),
+        ({"x": ["u", "v", "u", "v"], "confidence": SURE}, "no column of predicted labels was detected"),
+        ({"probs": [[0.1, 0.9]] * 4}, "no column of true labels was detected"),
         ({"y": LABELS, "probs": [[0.1, 0.9]] * 4, "softmax": [[0.1, 0.9]] * 4}, "probabilities could be"),
-        ({"label": LABELS, "prediction": [1, 1, 0, 0], "score": [0.9, 0.4, 0.7, 0.2]}, "say --confidence or --prob"),
+        ({"label": LABELS, "prediction": [1, 1, 0, 0], "score": [0.9, 0.4, 0.7, 0.2]}, "pass --confidence or --prob"),
         ({"a": LABELS, "b": LABELS, "pred": [0, 1, 0, 1], "confidence": SURE}, "truth could be 'a' or 'b'"),
     ],
 )
@@ -66,7 +66,7 @@ def test_what_the_user_says_stands_first() -> None:
     columns = {"label": LABELS, "target": OTHERS, "pred": OTHERS, "confidence": SURE, "p": SURE}
     assert found(columns, truth="target") == Columns("target", "pred", "confidence")
     assert found(columns, truth="label", probabilities="p") == Columns("label", "pred", probabilities="p")
-    with pytest.raises(Ambiguous, match="there is no column 'nope' for truth; there is 'label'"):
+    with pytest.raises(Ambiguous, match="there is no column 'nope' for truth; the columns are 'label'"):
         found(columns, truth="nope")
 
 

@@ -95,7 +95,7 @@ def test_what_is_too_large_for_memory_is_tallied_to_the_same_totals(
     WRITERS[name](rows, text, path)
     whole = reading.read(str(path), {}, by=by)
     monkeypatch.setattr(reader, "MOST_ROWS", 100)
-    monkeypatch.setattr(reader, "_TOGETHER", 130)
+    monkeypatch.setattr("surefoot.files.source._TOGETHER", 130)
     if name == "a.parquet":
         pq.write_table(rows, path, row_group_size=60)
     streamed = reading.read(str(path), {}, by=by)
@@ -120,7 +120,7 @@ def test_a_large_file_of_probabilities_knows_labels_that_no_batch_holds_alone(
     table = pa.table({"label": truth, "probs": pa.FixedSizeListArray.from_arrays(pa.array(p.ravel()), 3)})
     pq.write_table(table, tmp_path / "a.parquet", row_group_size=50)
     monkeypatch.setattr(reader, "MOST_ROWS", 60)
-    monkeypatch.setattr(reader, "_TOGETHER", 60)
+    monkeypatch.setattr("surefoot.files.source._TOGETHER", 60)
     held = reading.read(str(tmp_path / "a.parquet"), {}).held
     expected = sf.assess(sf.Predictions.from_probabilities(truth, p))
     assert isinstance(held, sf.Tally)
@@ -187,7 +187,7 @@ def test_a_large_file_whose_later_rows_are_not_rounded_is_read_again(
     monkeypatch.setattr("surefoot.files.streams._FIRST", 300)
     monkeypatch.setattr("surefoot.files.streams._PIECE", 300)
     monkeypatch.setattr(reader, "MOST_ROWS", 50)
-    monkeypatch.setattr(reader, "_TOGETHER", 50)
+    monkeypatch.setattr("surefoot.files.source._TOGETHER", 50)
     tally = reading.read(str(path), {}).held
     assert isinstance(tally, sf.Tally)
     assert sf.assess(tally).risk.certain == 100
@@ -283,7 +283,7 @@ def test_ones_that_come_first_in_a_large_file_are_judged_by_those_that_follow(
     monkeypatch.setattr("surefoot.files.streams._FIRST", 300)
     monkeypatch.setattr("surefoot.files.streams._PIECE", 300)
     monkeypatch.setattr(reader, "MOST_ROWS", 50)
-    monkeypatch.setattr(reader, "_TOGETHER", 50)
+    monkeypatch.setattr("surefoot.files.source._TOGETHER", 50)
     tally = reading.read(str(path), {}).held
     assert isinstance(tally, sf.Tally)
     found = sf.assess(tally)
@@ -321,7 +321,7 @@ def test_what_memory_takes_a_large_file_takes_too(
     monkeypatch.setattr("surefoot.files.streams._FIRST", 300)
     monkeypatch.setattr("surefoot.files.streams._PIECE", 300)
     monkeypatch.setattr(reader, "MOST_ROWS", 30)
-    monkeypatch.setattr(reader, "_TOGETHER", 20)
+    monkeypatch.setattr("surefoot.files.source._TOGETHER", 20)
     held = reading.read(str(path), given, positive=positive).held
     assert isinstance(held, sf.Tally)
     assert sf.assess(held)["csr"] == pytest.approx(whole["csr"], rel=1e-12)
@@ -334,7 +334,7 @@ def test_an_empty_slice_name_is_found_in_its_row(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr("surefoot.files.streams._FIRST", 300)
     monkeypatch.setattr("surefoot.files.streams._PIECE", 300)
     monkeypatch.setattr(reader, "MOST_ROWS", 30)
-    monkeypatch.setattr(reader, "_TOGETHER", 20)
+    monkeypatch.setattr("surefoot.files.source._TOGETHER", 20)
     with pytest.raises(sf.InvalidPredictions, match="row 351: g is empty"):
         reading.read(str(path), {}, by="g")
 

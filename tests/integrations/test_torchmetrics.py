@@ -206,7 +206,7 @@ def test_pixels_and_rows_that_do_not_count() -> None:
         (CalibratedSizeRatio, [0.5, 1.5], [0, 1], "outside"),
         (CalibratedSizeRatio, [0.5, math.nan], [0, 1], "nan"),
         (CalibratedSizeRatio, [0.5, 0.5], [0, 2], r"y_true\[1\] is 2"),
-        (CalibratedSizeRatio, [0.5, 0.5], [0.0, 1.0], "numbers of classes"),
+        (CalibratedSizeRatio, [0.5, 0.5], [0.0, 1.0], "must hold class numbers"),
         (CalibratedSizeRatio, [[[0.5, 0.5]]], [0], "shape"),
         (CalibratedSizeRatio, [[0.5, 0.5, 0.1]], [[0], [1], [1]], "shape"),
         (CalibratedSizeRatio, [], [1], "shape"),

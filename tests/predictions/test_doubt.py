@@ -114,7 +114,7 @@ def test_certain_rows_are_counted_apart() -> None:
 
 def test_nothing_but_certainty_is_nan_with_a_reason() -> None:
     p = Predictions.from_correct([True, True], [1.0, 1.0])
-    with pytest.warns(sf.UndefinedMetricWarning, match="no row admits doubt"):
+    with pytest.warns(sf.UndefinedMetricWarning, match="every confidence is 1"):
         assert np.isnan(sf.csr(p))
 
 

@@ -67,7 +67,7 @@ def test_columns_named_after_labels_are_whose_they_say_in_any_order() -> None:
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
-        ({"truth": "label", "predicted": "guess", "confidence": "sure"}, "truth='label' is no column.*'y', 'guess'"),
+        ({"truth": "label", "predicted": "guess", "confidence": "sure"}, "truth='label' is not a column.*'y', 'guess'"),
         ({"truth": "y", "confidence": "sure"}, r"predicted= \(or probabilities=\) is missing"),
         ({"truth": "y", "probabilities": "q_"}, "the prefix of none"),
         ({"truth": "y", "probabilities": "sure", "confidence": "sure"}, "confidence= was named beside probabilities="),

@@ -203,7 +203,7 @@ def test_a_label_that_no_column_covers_is_named() -> None:
         Predictions.from_probabilities(["a", "b", "c", "a"], TABLE)
     with pytest.raises(InvalidPredictions, match="labels names 3 classes"):
         Predictions.from_probabilities(Y, TABLE, labels=[0, 1, 2])
-    with pytest.raises(InvalidPredictions, match=r"labels\[1\] is 0 once more"):
+    with pytest.raises(InvalidPredictions, match=r"labels\[1\] is 0 again"):
         Predictions.from_probabilities(Y, TABLE, labels=[0, 0])
 
 
@@ -222,7 +222,7 @@ def test_floor_must_be_a_small_number(bad: object) -> None:
 
 def test_what_predictions_hold_already_may_not_be_given_again() -> None:
     p = Predictions.from_labels(Y, PRED, CONF)
-    with pytest.raises(InvalidPredictions, match="confidence was given beside Predictions"):
+    with pytest.raises(InvalidPredictions, match=r"csr\(predictions\) takes no other data arguments; got 'confidence'"):
         sf.csr(p, confidence=CONF)
 
 

@@ -52,9 +52,9 @@ def test_percentages_and_factors() -> None:
 
 
 def test_numbers_for_print() -> None:
-    assert typeset("3.8e-05") == "3.8 × 10⁻⁵"
+    assert typeset("3.8e-05") == "3.8\u00a0×\u00a010⁻⁵"
     assert typeset("< 1e-300") == "< 10⁻³⁰⁰"
-    assert typeset("2.63e+06, -1.5 and 2-3") == "2.63 × 10⁶, −1.5 and 2-3"
+    assert typeset("2.63e+06, -1.5 and 2-3") == "2.63\u00a0×\u00a010⁶, −1.5 and 2-3"
     assert confidence_percent(1.2e-4) == "99.988%"
     assert confidence_percent(3.2e-20) == "1 − 3.2e-20"
     assert confidence_percent(0.0) == "100%"

@@ -12,6 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from looked_at import KINDS, SIZES, assessed
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_curve
@@ -101,7 +102,7 @@ def test_calibrators_on_the_plane_of_value_and_risk() -> None:
         (lambda: plots.RocDisplay.from_predictions([1, 0], [1, 0], [0.9, 0.9]), "need the probabilities"),
         (lambda: plots.ConcentrationDisplay.from_predictions([1, 0], [1, 0], [0.9, 0.9]), "no error"),
         (lambda: plots.SlicesDisplay.from_assessment(sf.assess(PREDICTIONS)), "no slices"),
-        (lambda: plots.ReliabilityDisplay.from_predictions(PREDICTIONS, [1]), "beside Predictions"),
+        (lambda: plots.ReliabilityDisplay.from_predictions(PREDICTIONS, [1]), "takes no other data arguments"),
     ],
 )
 def test_what_cannot_be_drawn_says_why(draw: Callable[[], object], why: str) -> None:
@@ -113,7 +114,7 @@ def test_wealth_leaves_out_what_weighs_nothing_and_refuses_unequal_weights() -> 
     p = sf.Predictions.from_correct([True] * 90 + [False] * 10, [0.99] * 100, sample_weight=[1] * 90 + [0] * 10)
     assert plots.WealthDisplay.from_predictions(p).rows[-1] == 90
     unequal = sf.Predictions.from_correct([True] * 100, [0.99] * 100, sample_weight=np.arange(1, 101))
-    with pytest.raises(sf.InvalidPredictions, match="weigh the same"):
+    with pytest.raises(sf.InvalidPredictions, match="equal weight"):
         plots.WealthDisplay.from_predictions(unequal)
 
 
@@ -140,3 +141,102 @@ def test_one_assessment_or_several_estimators_on_the_plane() -> None:
     p = model.predict_proba(X[1::2])
     by_hand = np.mean((p.argmax(axis=1) != y[1::2]) / (1 - p.max(axis=1)))
     assert several["csr"] == pytest.approx([by_hand] * 2, rel=1e-9)
+
+
+def boxes(figure: Any) -> list[tuple[str, Any]]:
+    """What is written in a figure, and where."""
+    figure.canvas.draw()
+    texts = [text for ax in figure.axes for text in (*ax.texts, ax._left_title, ax.xaxis.label, ax.yaxis.label)]
+    for ax in figure.axes:
+        for axis in (ax.xaxis, ax.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            places = zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=True)
+            texts += [label for place, label in places if low <= place <= high]
+        texts += [] if ax.get_legend() is None else ax.get_legend().get_texts()
+    return [(t.get_text(), t.get_window_extent()) for t in texts if t.get_text() and t.get_visible()]
+
+
+def overlapping(figure: Any) -> list[tuple[str, str]]:
+    found = boxes(figure)
+    return [
+        (one, other)
+        for i, (one, box) in enumerate(found)
+        for other, second in found[:i]
+        # a pixel is no overlap
+        if min(box.x1, second.x1) - max(box.x0, second.x0) > 1 and min(box.y1, second.y1) - max(box.y0, second.y0) > 1
+    ]
+
+
+def outside(figure: Any) -> list[str]:
+    width, height = figure.get_size_inches() * figure.dpi
+    return [
+        words for words, box in boxes(figure) if box.x0 < -1 or box.y0 < -1 or box.x1 > width + 1 or box.y1 > height + 1
+    ]
+
+
+@pytest.mark.parametrize("rows", SIZES)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("is_over", [True, False])
+def test_no_words_cover_each_other_or_are_cut(kind: str, rows: int, is_over: bool) -> None:
+    a = assessed(kind, rows, is_over=is_over)
+    drawn = 0
+    for name in plots.__all__:
+        try:
+            found = getattr(plots, name).from_assessment(a).plot()
+        except sf.InvalidPredictions:
+            continue
+        assert tuple(found.figure_.get_size_inches()) == (6.0, 5.0)
+        assert overlapping(found.figure_) == [], name
+        assert outside(found.figure_) == [], name
+        plt.close(found.figure_)
+        drawn += 1
+    assert drawn >= 4
+    whole = a.plot()
+    assert 3 <= len(whole.axes) <= 4
+    assert all(len(ax.lines) + len(ax.patches) > 1 for ax in whole.axes)
+    assert overlapping(whole) == []
+    assert outside(whole) == []
+    plt.close(whole)
+
+
+def test_the_overview_has_no_empty_frame() -> None:
+    single = sf.assess(correct=[True], confidence=[0.9]).plot()
+    assert all(len(ax.lines) + len(ax.patches) > 1 for ax in single.axes)
+    titles = [ax.get_title(loc="left") for ax in single.axes]
+    assert "ROC and confidence-weighted ROC" not in titles
+    assert "Errors by coverage" in titles
+    plt.close(single)
+
+
+def test_figures_say_n_and_ece_and_what_marks_mean() -> None:
+    a = sf.assess(PREDICTIONS)
+    ax = plots.ReliabilityDisplay.from_assessment(a).plot().ax_
+    assert f"n = 400,  ECE {a['ece']:.4f}" in [text.get_text() for text in ax.texts]
+    key = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert "more errors than expected" in key
+    plt.close("all")
+
+
+def test_powers_of_ten_are_written_with_exponents() -> None:
+    rng = np.random.default_rng(0)
+    sure = sf.Predictions.from_correct(rng.random(3000) < 0.5, np.full(3000, 0.95))
+    found = plots.WealthDisplay.from_predictions(sure).plot()
+    labels = [label.get_text() for label in found.ax_.get_yticklabels()]
+    assert any(label.startswith("10") and label[-1] in "⁰¹²³⁴⁵⁶⁷⁸⁹" for label in labels)
+    assert not any("^" in label or "e+" in label for label in labels)
+    plt.close("all")
+
+
+def test_wealth_of_a_monitor() -> None:
+    m = sf.Monitor()
+    for start in range(0, 400, 50):
+        part = PREDICTIONS[start : start + 50]
+        m.update(part.correct, doubt=part.doubt)
+    found = plots.WealthDisplay.from_monitor(m)
+    assert (found.rows[0], found.log_e[0]) == (0, 0.0)
+    assert (found.rows[-1], found.log_e[-1]) == (400, pytest.approx(m.log_e))
+    assert found.drifts == m.drift_rows
+    assert found.plot().ax_.get_title(loc="left")
+    plt.close("all")
+    with pytest.raises(sf.InvalidPredictions, match=r"give a surefoot.Monitor"):
+        plots.WealthDisplay.from_monitor(PREDICTIONS)  # type: ignore[arg-type]

@@ -15,6 +15,7 @@ import pytest
 import surefoot as sf
 from surefoot import plots
 from surefoot.render import svg
+from surefoot.render.numbers import score
 
 DISPLAYS = [
     plots.ReliabilityDisplay,
@@ -55,11 +56,12 @@ def test_both_renderers_draw_the_same_marks_ticks_and_words(display: Any, assess
     assert sum(line.get_marker() == "None" for line in ax.lines) == n_lines
     assert drawn.count('class="bar"') == len(ax.patches) == len(layer.bars)
 
-    words = {text.get_text() for text in ax.texts}
-    texts = [*figure.texts, *(point.label for point in layer.points if point.label), *layer.bars]
-    assert words == {
-        one.words if hasattr(one, "words") else one.label for one in texts if getattr(one, "kind", "") != "spare"
-    }
+    facts = f"n = 400,  ECE {score(assessment['ece'])}"
+    written = {text.get_text() for text in ax.texts}
+    assert facts in written
+    words = written - {facts}
+    texts = [*figure.texts, *(point.label for point in layer.points if point.label)]
+    assert words == {*(one.words for one in texts), *(bar.label for bar in layer.bars if bar.label)}
     assert all(f">{each}</text>" in drawn for each in words)
     assert f"{figure.x.title} →" in drawn
     assert ax.get_xlabel() == f"{figure.x.title} →"

@@ -122,7 +122,7 @@ def test_the_page_says_what_the_assessment_holds() -> None:
     page = report(a)
     words = " ".join(read(page).words)
     assert typeset(f"{a.risk.csr:.3g}") in words
-    assert f"{a['cw_accuracy']:.2%}" in words
+    assert f"{a['cw_accuracy']:.1%}" in words
     for name, metric in sf.metrics.ALL.items():
         assert (f"{metric.title}<code>{name}</code>".replace("'", "&#39;") in page) == (name in a.metrics)
         assert metric.reading
@@ -256,7 +256,7 @@ def test_unequal_weights_have_no_concentration() -> None:
 
 def test_the_other_side_s_zero_has_its_own_reason() -> None:
     page = report(sf.assess(sf.Predictions.from_correct([True] * 10, [0.0] * 5 + [0.5] * 5)))
-    assert "A row with confidence 0 was right" in page
+    assert "A row with confidence 0 was correct" in page
     assert "with confidence 1 was wrong" not in page
 
 

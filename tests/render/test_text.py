@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from looked_at import assessed, predictions
 
 import surefoot as sf
 from surefoot import Predictions
+from surefoot.render import markdown, side_by_side
+from surefoot.render.html import report
 from surefoot.render.text import Terminal, render
 
 
@@ -35,8 +38,8 @@ def test_print_says_what_was_found() -> None:
 def test_print_tells_of_rounded_and_certain_rows() -> None:
     with pytest.warns(sf.RoundedConfidenceWarning):
         p = sf.Predictions.from_correct([True, True], np.array([1, 0.5], dtype=np.float32))
-    assert "note: 1 of 2 confidences are 1.0 by rounding" in str(sf.assess(p))
-    assert "1 of 2 rows have confidence 1 and are right" in str(
+    assert "note: 1 of 2 confidences are 1.0 because they were rounded" in str(sf.assess(p))
+    assert "1 of 2 rows have confidence 1 and are correct" in str(
         sf.assess(sf.Predictions.from_correct([1, 1], [1.0, 0.5]))
     )
 
@@ -66,4 +69,46 @@ def test_the_ruler_of_the_terminal() -> None:
 
 def test_one_confidence_for_all_is_told_with_its_digits() -> None:
     a = sf.assess(sf.Predictions.from_correct([True] * 100, doubt=[1e-4] * 100))
-    assert "all rows share one confidence (99.99%)" in str(a)
+    assert "all rows have the same confidence (99.99%)" in str(a)
+
+
+WIDTHS = (50, 60, 72, 80, 88, 120)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("kind", ["ten", "verbalised"])
+def test_text_fits_the_terminal_from_50_columns_on(kind: str, width: int) -> None:
+    a = assessed(kind, 2000)
+    for symbols in (True, False):
+        lines = render(a, Terminal(symbols=symbols, width=width)).splitlines()
+        assert max(map(len, lines)) <= width
+    assert "report" not in " ".join(lines)
+    assert " ".join(lines).count("What to do next") == 1
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("models", [2, 3, 6])
+def test_a_comparison_fits_the_terminal_too(models: int, width: int) -> None:
+    own = {f"model {i}": predictions("ten", 400, is_over=bool(i)) for i in range(models)}
+    text = side_by_side.render(sf.compare(own), Terminal(symbols=True, width=width))
+    assert max(map(len, text.splitlines())) <= width
+    for name in (*own, "ECE", "Brier", "log loss", "CSR"):
+        assert name in text
+
+
+def test_more_slices_are_counted() -> None:
+    a = assessed("ten", 2000)
+    assert "... and 7 more" in str(a)
+
+
+def test_warnings_stand_right_under_the_verdict() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.uniform(0.7, 0.95, 400)
+    y = np.array(["no", "yes"])[(rng.random(400) > p).astype(int)]
+    a = sf.assess(y, p, pos_label="yes")
+    (warning,) = a.warnings
+    start = " ".join(warning.split()[:4])
+    text = str(a)
+    assert text.index("OVERCONFIDENT") < text.index(f"Warning: {start}") < text.index("Its confidences imply")
+    for page in (markdown.render(a), a._repr_html_(), report(a)):
+        assert page.index(start) < page.index("Its confidences imply")

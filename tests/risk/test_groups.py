@@ -128,12 +128,12 @@ def test_groups_that_cannot_be_are_refused() -> None:
     lazy = Predictions.from_frame(frame.lazy(), correct="correct", doubt="doubt")
     for call, match in (
         (lambda: risk_test(p, groups=groups[:-1]), "groups has 199 rows"),
-        (lambda: risk_test(p, groups=np.zeros(len(p), dtype=int)), "all rows are of one group"),
+        (lambda: risk_test(p, groups=np.zeros(len(p), dtype=int)), "all rows are in one group"),
         (lambda: risk_test(sf.tally(p), groups=groups), "a tally does not hold which rows belong together"),
         (lambda: sf.assess(sf.tally(p), groups=groups), "a tally does not hold which rows belong together"),
         (lambda: sf.assess(p, groups="patient"), "give a column of values"),
-        (lambda: risk_test(lazy, groups="nobody"), "give the name of one of its columns"),
-        (lambda: risk_test(lazy, groups=groups), "give the name of one of its columns"),
+        (lambda: risk_test(lazy, groups="nobody"), "pass the name of one of its columns"),
+        (lambda: risk_test(lazy, groups=groups), "pass the name of one of its columns"),
     ):
         with pytest.raises(InvalidPredictions, match=match):
             call()
@@ -281,7 +281,7 @@ def test_models_that_disagree_on_groups_are_not_compared() -> None:
     p, groups = rows(12)
     with pytest.raises(InvalidPredictions, match="groups= needs predictions"):
         sf.compare({"a": sf.assess(p), "b": p}, groups=groups)
-    with pytest.raises(InvalidPredictions, match="disagree on which rows belong together"):
+    with pytest.raises(InvalidPredictions, match="the models have different groups"):
         sf.compare({"a": sf.assess(p, groups=groups), "b": sf.assess(p, groups=groups[::-1] // 2)})
     # the same groups by other names are the same
     names = np.array([f"patient {g}" for g in groups])

@@ -102,7 +102,7 @@ def test_groups_widen_the_interval_as_copies_should() -> None:
 
 
 def test_nothing_wrong_gives_the_rule_of_three() -> None:
-    with pytest.warns(FewMistakesWarning, match="rests on 0 mistakes"):
+    with pytest.warns(FewMistakesWarning, match="rests on 0 samples of the rarer outcome"):
         i = intervals(Predictions.from_correct([True] * 100, [0.9] * 100))["accuracy"]
     assert (i.value, i.high) == (1.0, 1.0)
     assert i.low == pytest.approx(0.025 ** (1 / 100))
@@ -110,7 +110,7 @@ def test_nothing_wrong_gives_the_rule_of_three() -> None:
 
 def test_few_mistakes_are_warned_of_and_bad_arguments_refused() -> None:
     few = Predictions.from_correct([True] * 90 + [False] * 10, [0.9] * 100)
-    with pytest.warns(FewMistakesWarning, match="10 mistakes of the rarer kind"):
+    with pytest.warns(FewMistakesWarning, match="10 samples of the rarer outcome"):
         intervals(few)
     with pytest.warns(FewMistakesWarning, match="3 groups"):
         intervals(binary(300), groups=np.arange(300) % 3)
@@ -183,11 +183,11 @@ def test_plans_refuse_what_makes_no_sense() -> None:
     ):
         with pytest.raises(ValueError, match="should be a number between 0 and 1"):
             sf.required_n([0.7, 0.8], **arguments)
-    with pytest.raises(InvalidPredictions, match="nothing to plan"):
+    with pytest.raises(InvalidPredictions, match="planning needs some that lie between"):
         sf.required_n([1.0, 1.0], deflation=0.1)
     with pytest.raises(InvalidPredictions, match="confidence"):
         sf.required_n([0.5, 1.2], deflation=0.1)
-    with pytest.raises(ValueError, match="none is known below"):
+    with pytest.raises(ValueError, match="need a level of at least"):
         sf.required_n([0.7, 0.8], deflation=0.1, level=0.0005)
     with pytest.raises(ValueError, match="n is 0"):
         sf.minimum_detectable([0.7], n=0)
@@ -246,5 +246,5 @@ def test_an_interval_holds_its_estimate() -> None:
 
 def test_rows_that_do_not_count_are_no_mistakes_to_rest_on() -> None:
     p = Predictions.from_correct([True] * 80 + [False] * 20, [0.9] * 100, sample_weight=[1.0] * 80 + [0.0] * 20)
-    with pytest.warns(sf.FewMistakesWarning, match="rests on 0 mistakes"):
+    with pytest.warns(sf.FewMistakesWarning, match="rests on 0 samples of the rarer outcome"):
         sf.intervals(p)

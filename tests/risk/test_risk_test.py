@@ -274,7 +274,7 @@ def test_what_cannot_be_done_is_said() -> None:
         risk_test(sf.tally(p, ["csr"]))
     with pytest.raises(InvalidPredictions):
         risk_test([1, 0], [1, 1], [0.5, 1.5])
-    with pytest.raises(TypeError, match="give them alone"):
+    with pytest.raises(InvalidPredictions, match="takes no other data arguments"):
         risk_test(sf.tally(p), [1, 0])
 
 

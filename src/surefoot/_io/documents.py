@@ -31,7 +31,7 @@ def read(
     except (ValueError, RecursionError) as why:
         raise error(f"{path}: not a saved {kind}, or a damaged one ({why}).") from why
     if not isinstance(document, dict) or document.get("surefoot") != kind:
-        raise error(f"{path}: not a saved {kind} (it lacks the mark of one).")
+        raise error(f"{path}: not a saved {kind}.")
     found = document.get("schema")
     if isinstance(found, bool) or not isinstance(found, int) or found < 1:
         raise error(f"{path}: damaged {kind} (schema is {found!r}).")
@@ -45,7 +45,7 @@ def read(
     except ValueError as why:  # a number beyond what a float holds
         raise error(f"{path}: damaged {kind} ({why}).") from why
     if document.get("sha256") != digest:
-        raise error(f"{path}: damaged {kind} (its contents are not those that were saved).")
+        raise error(f"{path}: damaged {kind} (its checksum does not match its contents).")
     try:
         return unpack(body)
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError, RecursionError) as why:
@@ -90,4 +90,4 @@ def _digest(body: dict[str, Any]) -> str:
 
 
 def _refuse_constant(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON number")
+    raise ValueError(f"{constant} is not a JSON number")

@@ -3,41 +3,50 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
+from importlib import import_module
 from os import PathLike
-from typing import Any
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
 from surefoot._io.arguments import check_share
-from surefoot._io.presentation import present
-from surefoot._io.writing import write_whole
-from surefoot.assessment.inputs import repeated_identifier, to_assess
-from surefoot.assessment.serialise import plain_assessment, write_json
-from surefoot.assessment.slices import Part, Slice, slices_of
-from surefoot.assessment.surprises import Surprise, surprises_of
-from surefoot.assessment.verdict import MARGIN, Degree, Verdict, judge
+from surefoot.assessment.inputs import repeated_identifier
+from surefoot.assessment.result import Assessment
+from surefoot.assessment.slices import Part, slices_of
+from surefoot.assessment.surprises import surprises_of
+from surefoot.assessment.swapped import swap_warnings
+from surefoot.assessment.verdict import MARGIN, judge
 from surefoot.core.metric import Metric
 from surefoot.core.tally import Label, Tally
 from surefoot.errors import InvalidPredictions, MetricUnavailable
-from surefoot.figures.reliability import Band, Bin, bands, near_certainty, reliability
+from surefoot.figures.reliability import bands, near_certainty, reliability
 from surefoot.metrics import ALL
 from surefoot.metrics.tallying import ALWAYS, by_name, terms_for
 from surefoot.metrics.terms import WEIGHT
 from surefoot.predictions import ArrayPredictions, FramePredictions, Predictions
-from surefoot.predictions.dataframe import frame_column, is_frame
+from surefoot.predictions.arguments import (
+    Columns,
+    as_predictions,
+    frame_arguments,
+    named_columns,
+    refuse_beside,
+    takes_predictions,
+)
+from surefoot.predictions.dataframe import is_frame, values_of
 from surefoot.risk.groups import Dependence, dependence_of, group_codes
 from surefoot.risk.intervals import Interval, value_intervals
 from surefoot.risk.law.cells import Codes
-from surefoot.risk.law.counts import Counts, counts_of
-from surefoot.risk.planning import typical_range
-from surefoot.risk.result import RiskResult
+from surefoot.risk.law.counts import counts_of
 from surefoot.risk.test import TERMS, both_sides, dependence_within
 
 #: What the first page of every assessment tells.
-ALWAYS_TOLD = ("csr", "csr_sigma", "csr_z", "p_risk", "accuracy", "cw_accuracy", "gain", "auc", "cw_auc")
+ALWAYS_TOLD = (
+    *("csr", "csr_sigma", "csr_z", "p_risk", "accuracy", "cw_accuracy", "gain", "auc", "cw_auc"),
+    *("ece", "brier", "log_loss"),
+)
 
 #: Rows times classes up to which areas under curves get intervals.
 MOST_RANKED = 2_000_000
@@ -49,97 +58,18 @@ MOST_ORDERED = 2_000_000
 MOST_CLASSES_OF_SLICES = 1000
 
 
-@dataclass(frozen=True, repr=False)
-class Assessment:
-    """The answer: a verdict, the risk, the value of the confidences, and where it goes wrong."""
+class Options(TypedDict, total=False):
+    """How to assess."""
 
-    verdict: Verdict
-    #: How much it matters, by size and not by p-value; None where nothing was found.
-    degree: Degree | None
     level: float
-    #: The overstatement that nobody minds.
     margin: float
-    #: The test against overconfidence, and its mirror image.
-    risk: RiskResult
-    underconfidence: RiskResult
-    #: Every metric the data can give.
-    metrics: Mapping[str, float]
-    #: Why a metric is nan or infinite, or what was left out of it.
-    reasons: Mapping[str, str]
-    #: For rankings read from a tally: how far they may be from the value on the rows.
-    bounds: Mapping[str, float]
-    #: Mistakes the model allowed for, and mistakes it made.
-    stated: float
-    seen: float
-    bands: tuple[Band, ...]
-    by: str | None = None
-    slices: list[Slice] = field(default_factory=list)
-    classes: int | None = None
-    #: The share of the commonest true class; nan where truth is not at hand.
-    commonest: float = math.nan
-    #: What the weights of all rows add up to; the number of rows if they have none.
-    weight: float = math.nan
-    #: Of accuracy, cw_accuracy, auc, cw_auc and their differences, where the rows are at hand.
-    intervals: Mapping[str, Interval] = field(default_factory=dict)
-    #: The wrong rows that surprise most, where the rows are at hand.
-    surprises: tuple[Surprise, ...] = ()
-    #: Rows by doubt, which the law of CSR is made of.
-    counts: Counts | None = field(default=None, repr=False)
-    #: The reliability diagram, and its stretch near certainty.
-    reliability: tuple[Bin, ...] = ()
-    near_certainty: tuple[Bin, ...] = ()
-    #: What rows belong to, if that was named; and a column that looks as if rows belonged to its values.
-    group: str = ""
-    looks_grouped: str = ""
-    #: The group of each row, where rows are at hand.
-    codes: Codes | None = field(default=None, repr=False)
-    #: The file that was read, if it was one, and which of its columns were taken for what.
-    source: str = ""
-    columns: str = ""
-    #: The rows themselves, where they are at hand.
-    predictions: ArrayPredictions | None = field(default=None, repr=False)
+    by: Any
+    groups: Any
+    metrics: Iterable[str] | None
 
-    @cached_property
-    def typical_csr(self) -> tuple[float, float] | None:
-        """Where CSR lies for nine in ten calibrated models with these confidences; None if weights are unequal."""
-        if (
-            self.counts is None
-            or self.risk.method != "exact"
-            or not self.counts.doubtful().n
-            or math.isnan(self.risk.deflation)
-        ):
-            return None
-        return typical_range(self.counts.doubtful())
 
-    def __getitem__(self, name: str) -> float:
-        """The value of a metric; asking for one the data cannot give says why."""
-        if name in self.metrics:
-            return self.metrics[name]
-        if name not in ALL:
-            raise MetricUnavailable(f"there is no metric {name!r}; surefoot.metrics.ALL lists them.")
-        raise MetricUnavailable(self.reasons[name])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, fit for JSON: a number that JSON cannot hold is None, with the reason beside it."""
-        return plain_assessment(self)
-
-    def to_json(self, path: str | PathLike[str] | None = None) -> str:
-        """The same as strict JSON text, also written to ``path`` if one is given: whole, or not at all."""
-        return write_json(self.to_dict(), path)
-
-    def to_html(self, path: str | PathLike[str]) -> None:
-        """The report, one HTML file that needs nothing else: whole, or not at all."""
-        write_whole(path, present("html", "report", self))
-
-    def _repr_html_(self) -> str:
-        return str(present("notebook", "assessment_card", self))
-
-    def __str__(self) -> str:
-        return str(present("text", "render", self))
-
-    def __repr__(self) -> str:
-        headline = present("wording", "headline", self).lower()
-        return f"<Assessment: {headline}, O/E {self.risk.oe_ratio:.3g}, {self.risk.n:,} rows>"
+class OptionsAndColumns(Columns, Options, total=False):
+    """What :func:`assess` takes by name."""
 
 
 @dataclass(frozen=True)
@@ -179,41 +109,71 @@ class Evidence:
     dependence: Dependence | None = None
 
 
+@overload
+def assess(x: Predictions | Tally, /, **options: Unpack[Options]) -> Assessment: ...
+@overload
+def assess(x: str | PathLike[str], /, **columns: Unpack[OptionsAndColumns]) -> Assessment: ...
+@overload
+def assess(y_true: Any, probabilities: Any, /, **columns: Unpack[OptionsAndColumns]) -> Assessment: ...
+@overload
+def assess(y_true: Any, y_pred: Any, confidence: Any, /, **columns: Unpack[OptionsAndColumns]) -> Assessment: ...
+@overload
+def assess(frame: Any = None, /, **columns: Unpack[OptionsAndColumns]) -> Assessment: ...
+@takes_predictions
 def assess(
     x: Any = None,
-    probabilities: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     level: float = 0.05,
     margin: float = MARGIN,
     by: Any = None,
     groups: Any = None,
     metrics: Iterable[str] | None = None,
-    **columns: Any,
+    **columns: Unpack[Columns],
 ) -> Assessment:
-    """Can these confidences be trusted, and are they worth anything?
+    """Assess a classifier: can its confidences be trusted, and are they worth anything?
 
-    ``x`` is :class:`Predictions`, a :class:`Tally`, a dataframe with the columns of :meth:`Predictions.from_frame`
-    (named by the same arguments), or true labels with ``probabilities`` (and the other arguments of
-    :meth:`Predictions.from_probabilities`). Without ``x``, name what you have: ``y_true=, probabilities=``;
-    ``y_true=, y_pred=, confidence=``; or ``correct=, confidence=``. One column of probabilities beside labels 0 and 1
-    must be named so, for by position it may mean either.
+    Give what you have: ``assess(y_true, probabilities)``, ``assess(y_true, y_pred, confidence)``,
+    ``assess(correct=..., confidence=...)``, ``assess(y_true, logits, from_logits=True)``,
+    ``assess(frame, y_true="label", y_proba="p")``, ``assess("predictions.csv")``, :class:`Predictions` or a
+    :class:`Tally`. The name of a file may come with the names of its columns.
 
-    ``by`` slices: a column of values, the name of a column of the dataframe, or ``"predicted"`` or ``"truth"``, the
-    labels themselves; slices by truth are descriptive, for the truth is the outcome. Slices get the metrics that add
-    up, and many slices of many classes none made class by class.
+    The verdict rests on the omnibus test (``risk.pvalue_omnibus``), each side at ``level / 2``. Where nothing is found,
+    it is ``"inconclusive"`` if mean confidence could exceed accuracy by more than ``margin`` (95% confidence limit),
+    else ``"no evidence against calibration"``.
 
-    ``groups`` says which rows belong together (a patient, a user, a prompt), as a column of values or the name of one
-    of the dataframe: otherwise rows are taken to be independent, and one cause that makes several rows wrong counts as
-    several.
+    Parameters
+    ----------
+    level : float, default 0.05
+        The significance level: the chance of flagging a well-calibrated model.
+    margin : float, default 0.02
+        The overstatement (mean confidence - accuracy) that would not matter to you.
+    by : array-like of shape (n,) or str, optional
+        Assess each part of the data as well: one value for each sample, the name of a column, or ``"predicted"`` or
+        ``"truth"`` for the labels. p-values are adjusted for the number of slices. Slices by truth describe, and get
+        no verdict, because the truth is the outcome.
+    groups : array-like of shape (n,) or str, optional
+        What each sample belongs to (a patient, a user, a prompt), or the name of that column. Without it samples are
+        taken to be independent, and one cause of several errors counts several times.
+    metrics : iterable of str, optional
+        Names of the metrics to compute; by default all.
 
-    The verdict is by the omnibus test (``pvalue_omnibus``), each side at ``level / 2``; of slices, adjusted for their
-    number. Where nothing is found it is ``"inconclusive"`` if mean confidence may exceed accuracy by more than
-    ``margin``, at 95%. ``metrics`` are the names of those to compute, by default every one.
+    Returns
+    -------
+    Assessment
+        Verdict, warnings, risk, metrics, bands of confidence and slices; it prints, plots and saves itself.
+
+    Raises
+    ------
+    InvalidPredictions
+        If the data cannot be predictions, or could be read in two ways. The message says what to give instead.
 
     Examples
     --------
     >>> a = assess(y_true=[0, 1, 1, 0] * 50, probabilities=[0.1, 0.8, 0.7, 0.2] * 50)
-    >>> a.verdict, a["accuracy"]
+    >>> a.verdict, a.accuracy
     ('underconfident', 1.0)
     """
     check_share("level", level, "0.05")
@@ -225,15 +185,17 @@ def assess(
     for name in names or ():
         by_name(name)
     if isinstance(x, Tally):
-        if probabilities is not None or columns:
-            other = "probabilities" if probabilities is not None else next(iter(columns))
-            raise InvalidPredictions(f"assess(tally) takes no other data arguments; got {other!r}")
+        refuse_beside("assess(tally)", second, third, columns)
         return _conclude(_evidence_of_tally(x, request), request)
-    predictions = to_assess(x, probabilities, columns)
+    if isinstance(x, str | PathLike) and second is None:
+        return _assess_file(os.fspath(x), request, named_columns(columns, "assess"))
+    predictions = as_predictions(x, second, third, columns, function="assess")
     looks_grouped = ""
     if is_frame(x) and predictions.has_rows:
-        looks_grouped = "" if groups is not None else repeated_identifier(x, {by, *columns.values()})
-        request = replace(request, by=_column_named(x, by, "by"), groups=_column_named(x, groups, "groups"))
+        used = {one for one in (by, *columns.values()) if isinstance(one, str)}
+        looks_grouped = "" if groups is not None else repeated_identifier(x, used)
+        sliced = by if isinstance(by, str) and by in ("predicted", "truth") else values_of(x, by, "by")
+        request = replace(request, by=sliced, groups=values_of(x, groups, "groups"))
     evidence = _evidence_of(predictions, request)
     group = "" if groups is None else groups if isinstance(groups, str) else str(getattr(groups, "name", "") or "group")
     sliced_by = None if by is None else by if isinstance(by, str) else _called(by)
@@ -241,10 +203,41 @@ def assess(
     return replace(found, group=group, looks_grouped=looks_grouped)
 
 
-def _column_named(frame: Any, given: Any, role: str) -> Any:
-    """The column of a dataframe that was named; what is no name of one is left as it is."""
-    is_name = isinstance(given, str) and (role == "groups" or given not in ("predicted", "truth"))
-    return frame_column(frame, given, role) if is_name else given
+def _assess_file(path: str, request: Request, named: dict[str, Any]) -> Assessment:
+    """Assess what a file holds; the columns, slices and groups are named, or found by their names."""
+    for role, column in (("by", request.by), ("groups", request.groups)):
+        if column is not None and not isinstance(column, str):
+            raise InvalidPredictions("is no name; of a file, give the name of a column", argument=role)
+    options = {name: named.pop(name) for name in ("labels", "floor", "float32") if name in named}
+    if named.pop("from_logits", False):
+        named["logits"] = named.pop("probabilities", None)
+    positive = named.pop("pos_label", None)
+    # files are read above this layer, by whoever has Arrow
+    reading = import_module("surefoot.files.reading").read(
+        path,
+        frame_arguments(named),
+        by=request.by,
+        group=request.groups,
+        metrics=None if request.metrics is None else [*request.metrics, *ALWAYS_TOLD],
+        positive=None if positive is None else str(positive),
+        **options,
+    )
+    found = assess(
+        reading.held,
+        level=request.level,
+        margin=request.margin,
+        metrics=request.metrics,
+        by=reading.by,
+        groups=reading.groups,
+    )
+    return replace(
+        found,
+        source=os.path.basename(path) if os.path.isfile(path) else path,
+        columns=reading.said,
+        by=request.by if request.by is not None else found.by,
+        group=request.groups or "",
+        looks_grouped=reading.looks_grouped,
+    )
 
 
 def _called(by: Any) -> str:
@@ -378,16 +371,48 @@ def _exact(rows: ArrayPredictions, chosen: Mapping[str, Metric]) -> Tally:
 
 
 def assess_estimator(
-    model: Any, X: Any, y: Any, *, level: float = 0.05, by: Any = None, groups: Any = None
+    model: Any, X: Any, y: Any, *, level: float = 0.05, margin: float = MARGIN, by: Any = None, groups: Any = None
 ) -> Assessment:
-    """Assess a fitted classifier, scikit-learn's or any with ``predict_proba`` and ``classes_``, on held-out data."""
+    """Assess a fitted classifier on data that it was not trained on.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted classifier of scikit-learn, or anything with ``predict_proba`` and ``classes_``.
+    X : array-like
+        The features.
+    y : array-like of shape (n,)
+        The true labels.
+    level : float, default 0.05
+        The significance level: the chance of flagging a well-calibrated model.
+    margin : float, default 0.02
+        The overstatement (mean confidence - accuracy) that would not matter to you.
+    by : array-like of shape (n,) or str, optional
+        What to slice by, as in :func:`assess`.
+    groups : array-like of shape (n,), optional
+        What each sample belongs to, as in :func:`assess`.
+
+    Returns
+    -------
+    Assessment
+        As :func:`assess` gives it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = make_classification(2000, random_state=0)
+    >>> model = LogisticRegression().fit(X[:1000], y[:1000])
+    >>> assess_estimator(model, X[1000:], y[1000:]).risk.n
+    1000
+    """
     if not hasattr(model, "predict_proba") or not hasattr(model, "classes_"):
         raise InvalidPredictions(
             f"model is a {type(model).__name__} without predict_proba and classes_; give a fitted probabilistic "
             "classifier, or assess its predictions."
         )
     predictions = Predictions.from_probabilities(y, model.predict_proba(X), labels=model.classes_)
-    return assess(predictions, level=level, by=by, groups=groups)
+    return assess(predictions, level=level, margin=margin, by=by, groups=groups)
 
 
 def _conclude(evidence: Evidence, request: Request) -> Assessment:
@@ -397,6 +422,7 @@ def _conclude(evidence: Evidence, request: Request) -> Assessment:
     over, under = both_sides(whole, rows, evidence.dependence)
     effect = over.design_effect
     counts, diagram, by_decade = counts_of(whole), reliability(whole, effect=effect), bands(whole)
+    commonest = _commonest(rows)
     judged = judge(over, under, counts, by_decade, diagram, level=level, margin=margin)
     slices = slices_of(evidence.parts, evidence.chosen, level=level, margin=margin, descriptive=evidence.by == "truth")
     return Assessment(
@@ -415,7 +441,7 @@ def _conclude(evidence: Evidence, request: Request) -> Assessment:
         by=evidence.by,
         slices=slices,
         classes=None if evidence.labels is None else len(evidence.labels),
-        commonest=math.nan if rows is None or rows.truth is None else _commonest(rows.truth),
+        commonest=math.nan if commonest is None else commonest[1],
         weight=whole[WEIGHT],
         intervals={} if rows is None else _intervals(rows, evidence.codes),
         surprises=() if rows is None else surprises_of(rows, evidence.slicing),
@@ -424,11 +450,18 @@ def _conclude(evidence: Evidence, request: Request) -> Assessment:
         near_certainty=near_certainty(whole, effect=effect),
         codes=evidence.codes,
         predictions=rows,
+        warnings=swap_warnings(values["accuracy"].value, over, evidence.labels, commonest, rows),
     )
 
 
-def _commonest(truth: Any) -> float:
-    return float(np.unique(truth, return_counts=True)[1].max()) / len(truth)
+def _commonest(rows: ArrayPredictions | None) -> tuple[Label, float] | None:
+    """The most common true class, and its share of the weight."""
+    if rows is None or rows.truth is None:
+        return None
+    labels, codes = np.unique(rows.truth, return_inverse=True)
+    weights = np.bincount(codes, rows.weight if rows.is_weighted else None)
+    most = int(weights.argmax())
+    return labels[most].item(), float(weights[most] / weights.sum())
 
 
 def _intervals(rows: ArrayPredictions, codes: Codes | None) -> dict[str, Interval]:

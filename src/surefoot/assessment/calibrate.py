@@ -14,7 +14,8 @@ import numpy as np
 from surefoot._io.arguments import check_share
 from surefoot._io.presentation import present
 from surefoot._stats.quantiles import quantile
-from surefoot.assessment.assess import Assessment, assess
+from surefoot.assessment.assess import assess
+from surefoot.assessment.result import Assessment
 from surefoot.calibrators.calibrator import Calibrator
 from surefoot.calibrators.registry import NAMED, new_calibrator
 from surefoot.errors import CertaintyWarning, InvalidPredictions
@@ -32,54 +33,94 @@ _RAW = "raw"
 
 @dataclass(frozen=True)
 class Trial:
-    """What one calibrator makes of the held-out rows."""
+    """The result of one calibrator on the held-out rows.
 
-    #: Fitted; None for the raw model.
+    Attributes
+    ----------
+    calibrator : Calibrator or None
+        The fitted calibrator; None for the model as it is.
+    predictions : Predictions
+        The held-out rows with corrected probabilities and the model's own decisions.
+    assessment : Assessment
+        Their assessment.
+    log_loss : float
+        Mean log loss of correctness; infinite if something with probability 0 happened.
+    saved : Interval
+        How much lower the log loss is than that of the model as it is, with a paired 95% confidence interval.
+    note : str
+        A remark on the fit; empty if there is none.
+    """
+
     calibrator: Calibrator | None
     predictions: Predictions
     assessment: Assessment
-    #: Mean log-loss of correctness: infinite where what was called impossible happened.
     log_loss: float
-    #: How much of it is saved against the raw model, row by row: a paired 95% interval.
     saved: Interval
-    #: What has to be said of it.
     note: str = ""
 
     @property
     def is_safe(self) -> bool:
-        """Whether it comes with a proof."""
+        """Whether the calibrator comes with a guarantee."""
         return self.calibrator is not None and self.calibrator.is_safe
 
     @property
     def is_risky(self) -> bool:
-        """Whether the held-out errors are too many for their confidences: a verdict at this level says so."""
+        """Whether the held-out rows are overconfident after calibration, by their assessment."""
         return self.assessment.verdict in ("overconfident", "mixed")
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """Calibrators side by side on held-out rows, and the one to use."""
+    """Calibrators compared on held-out rows, and the recommended one.
+
+    Returned by :func:`calibrate`. Print it for a table; ``calibration.calibrator`` is the one to use.
+
+    Attributes
+    ----------
+    trials : mapping of str to Trial
+        The result of each calibrator, by name; ``"raw"`` is the model as it is.
+    recommended : str
+        The name of the recommended calibrator: the one with a guarantee that has the least log loss.
+    choice : mapping of str to float
+        The log loss by which it was chosen: of each calibrator with a guarantee, fitted to one half of the held-out
+        rows and evaluated on the other.
+    """
 
     trials: Mapping[str, Trial]
-    #: The safe one of least log-loss, chosen by other rows than it is fitted to.
     recommended: str
-    #: The log-loss by which it was chosen: of each safe one, fitted to one half of the held-out rows, on the other.
     choice: Mapping[str, float]
 
     @property
     def calibrator(self) -> Calibrator:
-        """The recommended one, fitted to the rows that were not held out."""
+        """The recommended calibrator, fitted to the rows that were not held out."""
         calibrator = self.trials[self.recommended].calibrator
         assert calibrator is not None
         return calibrator
 
     def plot(self, ax: Any = None) -> Any:
-        """Value against risk, a mark for each; see :class:`surefoot.plots.CalibratorsDisplay`."""
+        """Draw value against risk, with a mark for each calibrator.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw on; by default new ones.
+
+        Returns
+        -------
+        surefoot.plots.CalibratorsDisplay
+            The display, with ``ax_`` and ``figure_``.
+        """
         models = {name: trial.assessment for name, trial in self.trials.items()}
         return present("mpl.calibrators", "CalibratorsDisplay", models).plot(ax=ax)
 
     def to_dict(self) -> dict[str, Any]:
-        """The numbers, as plain values."""
+        """Return the numbers as plain data.
+
+        Returns
+        -------
+        dict
+            ``recommended``, ``choice``, and the numbers of each trial.
+        """
         return {
             "recommended": self.recommended,
             "choice": dict(self.choice),
@@ -98,6 +139,9 @@ class Calibration:
                 for name, trial in self.trials.items()
             },
         }
+
+    def _repr_html_(self) -> str:
+        return str(present("notebook", "calibration_card", self))
 
     def __str__(self) -> str:
         lines = [f"{'':24}{'log loss':>10}{'saved, 95%':>20}{'cwA':>8}{'CSR':>9}{'p':>9}  proof"]
@@ -132,17 +176,51 @@ def calibrate(
     *,
     methods: Mapping[str, Calibrator] | None = None,
     labels: Any = None,
+    pos_label: Any = None,
     from_logits: bool = False,
     share: float = 0.5,
     rng: np.random.Generator | None = None,
 ) -> Calibration:
-    """Fit several calibrators, compare them on held-out rows, and recommend the most useful safe one.
+    """Fit several calibrators, compare them on held-out rows, and recommend one with a guarantee.
 
-    Without test rows, a ``share`` of the rows given is held out at random (``rng``, by default seed 0). All calibrators
-    are fitted to the others, and shown on those held out. Safe are those with a proof; the most useful of them is the
-    one of least log-loss whose errors the omnibus test does not call risky, when it is fitted to one half of the
-    held-out rows and tried on the other, by turns. So the choice rests on other rows than the fit, and the proof holds
-    for the one that was chosen. The raw model's decisions are kept throughout. ``methods`` are calibrators by name.
+    All decisions of the model stay the same; only confidences change.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        The true labels, of rows that the model was not trained on.
+    probabilities : array-like of shape (n,) or (n, n_classes)
+        P(second label), or a column for each class; logits with ``from_logits=True``.
+    y_test, probabilities_test : array-like, optional
+        Rows to compare the calibrators on; by default a ``share`` of the rows is held out at random.
+    methods : mapping of str to Calibrator, optional
+        The calibrators to compare, by name, at least one with a guarantee; by default all.
+    labels : sequence, optional
+        The classes, in the order of the columns; by default 0, 1, ... or the sorted labels that occur.
+    pos_label : label, optional
+        The class whose probability a single column holds; needed unless labels are 0 and 1, or booleans.
+    from_logits : bool, default=False
+        Whether you pass logits instead of probabilities.
+    share : float, default=0.5
+        The share of rows to hold out, between 0 and 1.
+    rng : numpy.random.Generator, optional
+        The source of randomness for the split; by default seed 0.
+
+    Returns
+    -------
+    Calibration
+        ``recommended`` (a name), ``calibrator`` (fitted, ready to use) and ``trials``, the result of each.
+
+    Raises
+    ------
+    InvalidPredictions
+        If the data are not valid predictions, or too few to hold some out.
+
+    Notes
+    -----
+    The recommended calibrator is the one with a guarantee that has the least log loss and is not found overconfident,
+    when it is fitted to one half of the held-out rows and evaluated on the other, in turn. The choice and the final fit
+    so use different rows, and the guarantee holds for the one that was chosen.
 
     Examples
     --------
@@ -159,7 +237,7 @@ def calibrate(
     if rng is not None and not isinstance(rng, np.random.Generator):
         raise ValueError(f"rng is {rng!r}; give numpy.random.default_rng(seed).")
     constructor = Predictions.from_logits if from_logits else Predictions.from_probabilities
-    whole = constructor(y, probabilities, labels=labels)
+    whole = constructor(y, probabilities, labels=labels, pos_label=pos_label)
     assert whole.labels is not None
     names = list(whole.labels)
     truth = np.asarray(whole.truth)
@@ -171,7 +249,7 @@ def calibrate(
         order = (np.random.default_rng(0) if rng is None else rng).permutation(len(truth))
         cut = round(len(truth) * share)
         if not 2 <= cut < len(truth):
-            raise InvalidPredictions(f"y holds {len(truth)} rows, too few to hold some out.")
+            raise InvalidPredictions(f"y has {len(truth)} rows, too few to hold some out.")
         held, kept = order[:cut], order[cut:]
         fit, test = (truth[kept], table[kept]), (truth[held], table[held])
     else:
@@ -195,13 +273,15 @@ def _check_methods(methods: Any, *, from_logits: bool) -> None:
         )
     for name, model in methods.items():
         if not isinstance(model, Calibrator):
-            raise InvalidPredictions(f"methods[{name!r}] is a {type(model).__name__}; give calibrators by name.")
+            raise InvalidPredictions(
+                f"methods[{name!r}] is a {type(model).__name__}; it must be a calibrator, such as SafePlatt()."
+            )
         if bool(model.from_logits) != bool(from_logits):
-            raise InvalidPredictions(f"methods[{name!r}] and calibrate should have the same from_logits.")
+            raise InvalidPredictions(f"methods[{name!r}] and calibrate must have the same from_logits.")
     if _RAW in methods:
-        raise InvalidPredictions("methods holds 'raw', which is the name of the model as it is.")
+        raise InvalidPredictions("methods has the name 'raw', which stands for the model itself; choose another name.")
     if not any(model.is_safe for model in methods.values()):
-        raise InvalidPredictions("methods holds none with a proof, so that none can be recommended; add SafePlatt().")
+        raise InvalidPredictions("no method has a guarantee, so none can be recommended; add SafePlatt().")
 
 
 def recommended(
@@ -243,7 +323,7 @@ def _saving(raw: ArrayPredictions, own: ArrayPredictions) -> Interval:
         saved = before - after
         mean = float(before.mean() - after.mean())
     if not np.isfinite(saved).all():
-        return Interval(mean, math.nan, math.nan, math.nan, 0.95, "something called impossible happened")
+        return Interval(mean, math.nan, math.nan, math.nan, 0.95, "something with probability 0 happened")
     error = float(saved.std()) / math.sqrt(len(saved))
     reach = quantile(0.95) * error
     return Interval(mean, mean - reach, mean + reach, error, 0.95, "")

@@ -13,7 +13,8 @@ import numpy as np
 from surefoot._io.arguments import check_share
 from surefoot._io.presentation import present
 from surefoot._io.writing import write_whole
-from surefoot.assessment.assess import MOST_RANKED, Assessment, assess
+from surefoot.assessment.assess import MOST_RANKED, assess
+from surefoot.assessment.result import Assessment
 from surefoot.assessment.serialise import plain_comparison, write_json
 from surefoot.assessment.slices import holm
 from surefoot.errors import InvalidPredictions
@@ -25,57 +26,127 @@ from surefoot.risk.law.cells import Codes
 
 @dataclass(frozen=True)
 class SizeDifference:
-    """How much larger the CSR of the other model is."""
+    """How much larger the CSR of the other model is.
+
+    Attributes
+    ----------
+    value : float
+        CSR of the other model minus CSR of the first.
+    """
 
     value: float
 
 
 @dataclass(frozen=True)
 class Riskier:
-    """Whether the other model overstates its accuracy more than the first, or less."""
+    """Whether the other model overstates its accuracy more than the first, or less.
 
-    #: Mean confidence minus accuracy, other minus first: 0.03 is 3 points more.
+    Attributes
+    ----------
+    difference : float
+        Overstatement (mean confidence minus accuracy) of the other model minus that of the first: 0.03 is 3 points
+        more.
+    pvalue : float
+        Two-sided p-value of "both overstate their accuracy by the same amount".
+    pvalue_adjusted : float
+        The same, adjusted for the number of models by Holm's method.
+    """
+
     difference: float
-    #: Of "both overstate their accuracy alike", both sides; and adjusted for the number of models, by Holm's rule.
     pvalue: float
     pvalue_adjusted: float
 
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """Assessments of several models, and what each of the others has more or less than the first."""
+    """Assessments of several models, and the differences between each of the others and the first.
+
+    Returned by :func:`compare`. Print it for a table, or write it with :meth:`to_html`. ``comparison["name"]`` is the
+    assessment of one model.
+
+    Attributes
+    ----------
+    assessments : mapping of str to Assessment
+        The assessment of each model, by name.
+    is_paired : bool
+        Whether all models predicted the same rows, so that differences are taken row by row.
+    pairing : str
+        Why differences are paired or not, in words.
+    csr : mapping of str to SizeDifference
+        The difference of CSR, by name of the other model.
+    values : mapping of str to mapping of str to Interval
+        By name of the other model, the difference of each metric with its confidence interval: other minus first.
+    riskier : mapping of str to Riskier
+        By name of the other model, whether it overstates its accuracy more than the first.
+    level : float
+        The significance level of tests; confidence intervals have level 1 - ``level``.
+    """
 
     assessments: Mapping[str, Assessment]
-    #: Whether all models were given the same rows, so that each row is compared with itself.
     is_paired: bool
-    #: What makes them paired or not, in words.
     pairing: str
-    #: By name of the other model: other minus first.
     csr: Mapping[str, SizeDifference] = field(default_factory=dict)
     values: Mapping[str, Mapping[str, Interval]] = field(default_factory=dict)
     riskier: Mapping[str, Riskier] = field(default_factory=dict)
-    #: Of tests; intervals are at 1 - level.
     level: float = 0.05
 
     @property
     def first(self) -> str:
-        """The model that the others are compared with."""
+        """The name of the model that the others are compared with."""
         return next(iter(self.assessments))
 
     def __getitem__(self, name: str) -> Assessment:
+        """Return the assessment of one model.
+
+        Parameters
+        ----------
+        name : str
+            The name of the model.
+
+        Returns
+        -------
+        Assessment
+            Its assessment.
+        """
         return self.assessments[name]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, fit for JSON."""
+        """Return plain data, fit for JSON.
+
+        Returns
+        -------
+        dict
+            Dictionaries, lists, numbers and strings.
+        """
         return plain_comparison(self)
 
     def to_json(self, path: str | PathLike[str] | None = None) -> str:
-        """The same as strict JSON text, also written to ``path`` if one is given: whole, or not at all."""
+        """Return strict JSON text, and write it to a file if ``path`` is given.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            The file to write; a crash leaves the old file or the new one.
+
+        Returns
+        -------
+        str
+            The JSON text.
+        """
         return write_json(self.to_dict(), path)
 
     def to_html(self, path: str | PathLike[str]) -> None:
-        """The models side by side, one HTML file that needs nothing else."""
+        """Write the models side by side as one self-contained HTML file.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file to write.
+        """
         write_whole(path, present("side_by_side", "report", self))
+
+    def _repr_html_(self) -> str:
+        return str(present("notebook", "comparison_card", self))
 
     def __str__(self) -> str:
         return str(present("side_by_side", "render", self))
@@ -86,17 +157,37 @@ class Comparison:
 
 
 def compare(models: Mapping[str, Any], *, level: float = 0.05, groups: Any = None) -> Comparison:
-    """Put models side by side, with paired differences where they were given the same rows.
+    """Compare models, with paired differences where they predict the same rows.
 
-    ``models`` maps names to what :func:`assess` takes alone: :class:`Predictions`, a :class:`Tally`, a dataframe, or a
-    pair of true labels and probabilities. Models are taken to have been given the same rows, in the same order, if
-    there are as many of them and all that is known of the truth agrees. ``groups`` says which of these rows belong
-    together: a column of values.
+    Differences are each other model minus the first, with confidence intervals: of accuracy, cwA, log loss, Brier
+    score, overstatement, the logarithm of O/E, AUC and cwAUC. ``riskier`` tests whether one model overstates its
+    accuracy more than the other.
 
-    Differences are each other model minus the first, with intervals at 1 - ``level``: of accuracy, cwA, log loss, Brier
-    score, points of overstatement, the logarithm of O/E, AUC and cwAUC. ``riskier`` tests whether one overstates its
-    accuracy more than the other; two calibrated models, one sharper than the other, do not. p-values are adjusted for
-    the number of models.
+    Parameters
+    ----------
+    models : mapping of str to object
+        At least two models by name, each as :class:`Predictions`, a :class:`Tally`, an :class:`Assessment`, a
+        dataframe, or a pair of true labels and probabilities. The first is the one to compare with.
+    level : float, default=0.05
+        The significance level of tests; confidence intervals have level 1 - ``level``.
+    groups : array-like of shape (n,), optional
+        The group of each row (a patient, a user, a prompt); rows of one group may depend on each other.
+
+    Returns
+    -------
+    Comparison
+        ``assessments`` by name, and by name of each other model ``values``, ``csr`` and ``riskier``.
+
+    Raises
+    ------
+    InvalidPredictions
+        If there are fewer than two models, or groups do not fit them.
+
+    Notes
+    -----
+    Differences are paired if the models have the same number of rows, equal weights, and the same true labels row by
+    row (where these are known); rows are then taken to be the same, in the same order. p-values are adjusted for the
+    number of models by Holm's method.
 
     Examples
     --------
@@ -111,9 +202,9 @@ def compare(models: Mapping[str, Any], *, level: float = 0.05, groups: Any = Non
         raise InvalidPredictions("compare takes two or more models by name: compare({'raw': p, 'platt': q}).")
     check_share("level", level, "0.05")
     if groups is not None and any(isinstance(x, Assessment) for x in models.values()):
-        raise InvalidPredictions("groups= needs predictions: assess(..., groups=) has them for an assessment already.")
+        raise InvalidPredictions("groups= needs predictions; pass groups= to assess when you make the assessments.")
     if len({str(name) for name in models}) < len(models):
-        raise InvalidPredictions("two models have one name, as text; give each its own.")
+        raise InvalidPredictions("two models have the same name as text; give each model its own name.")
     assessments = {
         str(name): x if isinstance(x, Assessment) else assess(x, level=level, groups=groups)
         for name, x in models.items()
@@ -154,7 +245,7 @@ def _check_groups(codes: list[Codes | None], *, is_paired: bool) -> None:
     for one in codes[1:]:
         together = 0 if one is None or first is None else len(np.unique(np.stack([one, first]), axis=1)[0])
         if one is None or first is None or not together == len(np.unique(one)) == len(np.unique(first)):
-            raise InvalidPredictions("the models disagree on which rows belong together; give all the same groups.")
+            raise InvalidPredictions("the models have different groups; pass the same groups for all of them.")
 
 
 def _paired(rows: list[ArrayPredictions]) -> tuple[bool, str]:

@@ -14,8 +14,8 @@ from surefoot._io.presentation import present
 from surefoot._io.writing import write_whole
 
 if TYPE_CHECKING:
-    from surefoot.assessment.assess import Assessment
     from surefoot.assessment.compare import Comparison
+    from surefoot.assessment.result import Assessment
 
 SCHEMA = 2
 
@@ -42,6 +42,7 @@ def plain_assessment(a: Assessment) -> dict[str, Any]:
         "columns": a.columns,
         "verdict": a.verdict,
         "degree": a.degree,
+        "warnings": list(a.warnings),
         **present("wording", "in_words", a),
         "level": a.level,
         "margin": a.margin,

@@ -26,10 +26,39 @@ from surefoot.risk.test import both_sides
 
 @dataclass(frozen=True, repr=False)
 class Slice:
-    """A part of the data, assessed by itself. Slices by truth are descriptive: no verdict, p-values or intervals."""
+    """A part of the data, assessed by itself.
+
+    Slices by the true label are descriptive: they have no verdict, p-values or intervals, since the label is the
+    outcome.
+
+    Attributes
+    ----------
+    value : bool, int or str
+        The value of the column that the data are sliced by.
+    verdict : str or None
+        As that of an :class:`Assessment`, by ``pvalue_adjusted``.
+    degree : str or None
+        How much it matters: ``"slightly"``, ``"clearly"`` or ``"strongly"``; None where nothing was found.
+    risk, underconfidence : RiskResult
+        The tests against overconfidence and against underconfidence.
+    stated, seen : float
+        Expected errors and observed errors.
+    metrics : mapping of str to float
+        The metrics of this slice, by name.
+    pvalue_adjusted : float
+        The two-sided p-value, adjusted for the number of slices by Holm's method.
+    named_by_e_values : bool
+        Whether e-BH flags it too, which is valid however slices depend on each other.
+    detectable_deflation : float
+        Approximately the least overconfidence that this many rows detect in four of five cases: accuracy is
+        (1 - deflation) x confidence.
+    detectable_csr : float
+        The CSR that corresponds to it.
+    reliability, near_certainty : tuple of Bin
+        The reliability diagram of the slice, and its enlargement near certainty.
+    """
 
     value: Label
-    #: By the adjusted p-value; and how much it matters, where something was found.
     verdict: Verdict | None
     degree: Degree | None
     risk: RiskResult
@@ -37,14 +66,10 @@ class Slice:
     stated: float
     seen: float
     metrics: Mapping[str, float]
-    #: Of both sides, adjusted for the number of slices by Holm's rule.
     pvalue_adjusted: float
-    #: Whether e-BH names it, which holds however slices depend on each other.
     named_by_e_values: bool
-    #: The least deflation that so many rows would show four times in five, roughly, and the CSR it would bring.
     detectable_deflation: float
     detectable_csr: float
-    #: The reliability diagram, and its stretch near certainty.
     reliability: tuple[Bin, ...] = ()
     near_certainty: tuple[Bin, ...] = ()
 

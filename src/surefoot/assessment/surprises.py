@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,23 @@ from surefoot.risk.estimates import row_values
 
 @dataclass(frozen=True)
 class Surprise:
-    """A wrong row, and the share of CSR that it holds."""
+    """A wrong row, and how much of CSR is due to it.
+
+    Attributes
+    ----------
+    row : int
+        The number of the row, from 0.
+    confidence, doubt : float
+        The confidence in the prediction, and 1 - confidence.
+    share : float
+        The share of CSR that is due to this row, from 0 to 1.
+    truth, predicted : label or None
+        The true and the predicted label, where they are known.
+    slice : label or None
+        The slice of the row, if the assessment has slices.
+    shown : mapping of str to object
+        The values of other columns that were requested, by name.
+    """
 
     row: int
     confidence: float
@@ -23,8 +40,8 @@ class Surprise:
     share: float
     truth: Label | None = None
     predicted: Label | None = None
-    #: The slice it lies in, where rows are sliced.
     slice: Label | None = None
+    shown: Mapping[str, Any] = field(default_factory=dict)
 
 
 def surprises_of(rows: ArrayPredictions, slicing: Any, most: int = 12) -> tuple[Surprise, ...]:

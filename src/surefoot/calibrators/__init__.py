@@ -1,4 +1,8 @@
-"""Calibrators: corrected probabilities, and for some a proof that they do not make things worse."""
+"""Calibrators: they correct probabilities, and some come with a guarantee.
+
+Fit one to probabilities and true labels of samples that the model was not trained on, or let
+:func:`surefoot.calibrate` compare them all. ``METHODS`` maps the name of each class to the class.
+"""
 
 from typing import TYPE_CHECKING, Any
 

@@ -30,10 +30,38 @@ class TwoLogarithms(Map):
 
 
 class Beta(EventCalibrator):
-    r"""A sigmoid of :math:`a \log p - b \log(1 - p) + c`, with a and b not negative but for scores that run backwards.
+    r"""Beta calibration: a sigmoid of the logarithms of p and 1 - p.
 
-    Kull, Silva Filho and Flach (2017). Holds the identity, which Platt's sigmoid of probabilities does not. The same as
-    ``betacal``'s three parameters.
+    It includes the identity, so that it leaves calibrated probabilities alone; Platt scaling does not. The fit is the
+    same as that of the package ``betacal`` with three parameters.
+
+    Parameters
+    ----------
+    top_label : bool, default=False
+        Whether to correct only the confidence in the decision, rather than each class against the rest.
+    from_logits : bool, default=False
+        Whether you pass logits instead of probabilities; it is never guessed.
+
+    Attributes
+    ----------
+    classes_ : numpy.ndarray of shape (n_classes,)
+        The classes, in the order of the columns of ``predict_proba``.
+    maps_ : tuple
+        The fitted functions: one for each class, or one in all.
+    support_ : Support or None
+        What keeps probabilities away from 0 and 1, for calibrators with a guarantee.
+    cost : str
+        What the method costs, in a sentence.
+
+    Notes
+    -----
+    .. math:: p' = \frac1{1 + e^{-(a \log p - b \log(1 - p) + c)}}
+
+    a, b and c have maximum likelihood. A negative a or b is set to 0, and the others are fitted again.
+
+    References
+    ----------
+    Kull, Silva Filho and Flach, Beta calibration, AISTATS (2017).
 
     Examples
     --------
@@ -44,8 +72,8 @@ class Beta(EventCalibrator):
     [0.3]
     """
 
-    cost = "Three parameters; at the ends of the scale it follows few rows."
-    guarantee = "None: maximum likelihood of three parameters."
+    cost = "Three parameters; near 0 and 1 it rests on few rows."
+    guarantee = "None: it is a maximum likelihood fit of three parameters."
     _map = TwoLogarithms
 
     def _fit_map(self, events: Events) -> TwoLogarithms:

@@ -26,7 +26,7 @@ from surefoot.predictions import ArrayPredictions, Predictions
 SCHEMA = 1
 
 #: What "add one wrong" proves.
-SAFE = "On fresh exchangeable rows the mean CSR is at most 1."
+SAFE = "On fresh exchangeable samples the mean CSR is at most 1."
 
 
 class Events(NamedTuple):
@@ -41,7 +41,7 @@ class Events(NamedTuple):
         """The rows that count, where a guarantee needs each to count once."""
         counting = self.weight > 0
         if not (self.weight[counting] == self.weight[counting][:1]).all():
-            raise InvalidPredictions(f"{who} counts rows, and unequal weights have no meaning for it.")
+            raise InvalidPredictions(f"{who} counts rows and accepts no unequal weights; leave out sample_weight.")
         probability, log_odds, happened, weight = self
         return Events(probability[counting], log_odds[counting], happened[counting], weight[counting])
 
@@ -64,12 +64,12 @@ class Support:
     """
 
     rows: int
-    #: The share of mistakes, with one more added, as if all rows were alike.
+    #: The share of errors, with one more added, as if all rows were alike.
     overall: float
 
     def __post_init__(self) -> None:
         if not isinstance(self.rows, int) or self.rows < 1 or not 0 < self.overall < 1:
-            raise ValueError("what rows support is no number of rows and a doubt")
+            raise ValueError("support needs a number of rows and a doubt between 0 and 1")
 
     @property
     def share(self) -> float:
@@ -83,12 +83,28 @@ class Support:
 
 
 class Calibrator(ABC):
-    """Fitted to probabilities and true labels of rows that the model has not seen, it corrects those of others.
+    """The base class of calibrators, which correct the probabilities of a classifier.
 
-    ``from_logits`` says that logits are given instead of probabilities; it is never guessed.
+    Fit one to probabilities and true labels of samples that the model was not trained on; it then corrects the
+    probabilities of others.
+
+    Parameters
+    ----------
+    from_logits : bool, default=False
+        Whether you pass logits instead of probabilities; it is never guessed.
+
+    Attributes
+    ----------
+    cost : str
+        What the method costs, in a sentence.
+    classes_ : numpy.ndarray of shape (n_classes,)
+        The classes, in the order of the columns of :meth:`predict_proba`.
+    maps_ : tuple
+        The fitted functions: one for each class, or one in all.
+    support_ : Support or None
+        For calibrators with a guarantee: what keeps their probabilities away from 0 and 1.
     """
 
-    #: What it costs, in a sentence.
     cost: ClassVar[str]
     #: What a fitted one consists of, by which a saved one is read.
     _map: ClassVar[type[Any]]
@@ -96,7 +112,6 @@ class Calibrator(ABC):
     from_logits: bool
     classes_: npt.NDArray[Any]
     maps_: tuple[Any, ...]
-    #: Of those with a proof: what bounds them away from 0 and 1.
     support_: Support | None = None
 
     def __init__(self, *, from_logits: bool = False) -> None:
@@ -105,32 +120,88 @@ class Calibrator(ABC):
     @property
     @abstractmethod
     def guarantee(self) -> str:
-        """What is guaranteed, in a sentence to quote."""
+        """What is guaranteed, in a sentence that you can quote."""
 
     @property
     def is_safe(self) -> bool:
-        """Whether mistakes on fresh rows are guaranteed not to carry too much confidence, on average or surely."""
+        """Whether it guarantees that errors on fresh samples do not carry too much confidence."""
         return False
 
     @property
     def takes_weights(self) -> bool:
-        """Whether rows may count differently; where one row is one draw, they may not."""
+        """Whether :meth:`fit` accepts unequal weights."""
         return True
 
     @abstractmethod
     def fit(self, probabilities: Any, y: Any, sample_weight: Any = None, *, labels: Any = None) -> Any:
-        """Fit to probabilities (P(second label), or a column a class) and true labels. Returns itself."""
+        """Fit to probabilities and true labels.
+
+        Parameters
+        ----------
+        probabilities : array-like of shape (n,) or (n, n_classes)
+            P(second label), or a column for each class; logits if ``from_logits``.
+        y : array-like of shape (n,)
+            The true labels.
+        sample_weight : array-like of shape (n,), optional
+            The weight of each sample, for calibrators that take weights.
+        labels : sequence, optional
+            The classes, in the order of the columns; by default 0, 1, ... or the sorted labels that occur.
+
+        Returns
+        -------
+        Calibrator
+            The calibrator itself.
+
+        Raises
+        ------
+        InvalidPredictions
+            If the data are not valid predictions, or have weights that the calibrator does not take.
+        """
 
     @abstractmethod
     def predict_proba(self, probabilities: Any) -> Floats:
-        """Corrected probabilities, a column for each of ``classes_``."""
+        """Return corrected probabilities.
+
+        Calibrators of the top label correct the confidence in the model's own decision. Keep that decision when you
+        assess them (``y_pred=``), or use :meth:`predictions`.
+
+        Parameters
+        ----------
+        probabilities : array-like of shape (n,) or (n, n_classes)
+            P(second label), or a column for each class; logits if ``from_logits``.
+
+        Returns
+        -------
+        numpy.ndarray of shape (n, n_classes)
+            A column for each of ``classes_``.
+
+        Raises
+        ------
+        InvalidCalibrator
+            If it is not fitted.
+        """
 
     @abstractmethod
     def _map_count(self, classes: int) -> int:
         """How many maps it has for so many classes."""
 
     def predictions(self, y: Any, probabilities: Any, sample_weight: Any = None) -> ArrayPredictions:
-        """The corrected probabilities with the raw model's decision, ready to be assessed."""
+        """Return the corrected probabilities with the model's own decisions, ready to be assessed.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,)
+            The true labels.
+        probabilities : array-like of shape (n,) or (n, n_classes)
+            The model's probabilities, or logits if ``from_logits``.
+        sample_weight : array-like of shape (n,), optional
+            The weight of each sample.
+
+        Returns
+        -------
+        Predictions
+            To be passed to :func:`surefoot.assess`.
+        """
         raw = self._predictions(y, probabilities, sample_weight, self._labels())
         table = self.predict_proba(probabilities)
         return Predictions.from_probabilities(
@@ -147,7 +218,7 @@ class Calibrator(ABC):
 
     def _predictions(self, y: Any, probabilities: Any, sample_weight: Any, labels: Any) -> ArrayPredictions:
         if not isinstance(self.from_logits, bool | np.bool_):
-            raise ValueError(f"from_logits is {self.from_logits!r}; it should be true or false.")
+            raise ValueError(f"from_logits is {self.from_logits!r}; it should be True or False.")
         constructor = Predictions.from_logits if self.from_logits else Predictions.from_probabilities
         return constructor(y, probabilities, labels=labels, sample_weight=sample_weight).rows()
 
@@ -164,15 +235,48 @@ class Calibrator(ABC):
         return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters it was made with."""
+        """Return the parameters of the constructor, as scikit-learn's estimators do.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Not used; for compatibility with scikit-learn.
+
+        Returns
+        -------
+        dict
+            Values by the name of the parameter.
+        """
         return {name: getattr(self, name) for name in self._parameters()}
 
     def unfitted(self, **parameters: Any) -> Self:
-        """A new one with the same parameters but for those given, not fitted."""
+        """Return a new calibrator with the same parameters, not fitted.
+
+        Parameters
+        ----------
+        **parameters : object
+            Parameters to change.
+
+        Returns
+        -------
+        Calibrator
+            One of the same class.
+        """
         return type(self)(**{**self.get_params(), **parameters})
 
     def set_params(self, **parameters: Any) -> Any:
-        """Change parameters; it is to be fitted anew then."""
+        """Change parameters; it has to be fitted again afterwards.
+
+        Parameters
+        ----------
+        **parameters : object
+            Parameters to change.
+
+        Returns
+        -------
+        Calibrator
+            The calibrator itself.
+        """
         self.unfitted(**parameters)  # refuses what it does not know
         for name, value in parameters.items():
             setattr(self, name, value)
@@ -187,7 +291,18 @@ class Calibrator(ABC):
     # -- keeping it ----------------------------------------------------------------------------------------------------
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write it as a small JSON file: whole, or not at all."""
+        """Write the fitted calibrator to a small JSON file; read it with :func:`surefoot.calibrators.load`.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file to write.
+
+        Raises
+        ------
+        InvalidCalibrator
+            If it is not fitted.
+        """
         body = {
             "method": type(self).__name__,
             "parameters": {
@@ -208,7 +323,15 @@ class Calibrator(ABC):
 
 
 class EventCalibrator(Calibrator):
-    """A calibrator made of maps: one of the decision's being wrong, or one for each class against the rest."""
+    """A calibrator that fits one function to the confidence of the decision, or one to each class against the rest.
+
+    Parameters
+    ----------
+    top_label : bool, default=False
+        Whether to correct only the confidence in the decision, rather than each class against the rest.
+    from_logits : bool, default=False
+        Whether you pass logits instead of probabilities; it is never guessed.
+    """
 
     top_label: bool
 
@@ -218,7 +341,7 @@ class EventCalibrator(Calibrator):
 
     @property
     def is_of_top_label(self) -> bool:
-        """Whether it corrects the confidence of the decision, or that of each class."""
+        """Whether it corrects the confidence of the decision only, rather than each class."""
         return self.top_label
 
     @abstractmethod
@@ -245,11 +368,6 @@ class EventCalibrator(Calibrator):
         return (errors + 1) / (rows + 1)
 
     def predict_proba(self, probabilities: Any) -> Floats:
-        """Corrected probabilities, a column for each of ``classes_``.
-
-        Of the top label the raw model's decision stays: keep it where these are assessed (``y_pred=``), or use
-        :meth:`predictions`.
-        """
         rows = self._without_truth(probabilities)
         if self.is_of_top_label:
             return self._top_label(rows)
@@ -304,13 +422,13 @@ def check_steps(start: Floats, *values: Floats, more: int = 0) -> None:
         raise ValueError("steps do not rise")
     for value in values:
         if value.shape != (len(start) + more,) or not len(value) or not ((value >= 0) & (value <= 1)).all():
-            raise ValueError("values of steps are no probabilities, one for each")
+            raise ValueError("the values of the steps must be probabilities, one for each step")
 
 
 def check_finite(*values: float) -> None:
     """Raise unless all are finite numbers."""
     if not all(isinstance(value, int | float) and math.isfinite(value) for value in values):
-        raise ValueError("a parameter is no finite number")
+        raise ValueError("a parameter is not a finite number")
 
 
 def _class_probability(rows: ArrayPredictions, label: int) -> tuple[Floats, Floats]:

@@ -25,8 +25,8 @@ _BETS = 2.0 ** -np.arange(14)
 
 _GUARANTEES = {
     "safe": SAFE,
-    "maximum_likelihood": "None: on the rows it was fitted to the CSR is at most 1.",
-    "pac": "With probability 1 - alpha over the calibration rows, the expected CSR of fresh rows is at most 1.",
+    "maximum_likelihood": "None: the CSR is at most 1 on the rows it was fitted to only.",
+    "pac": "With probability 1 - alpha over the calibration rows, the expected CSR of fresh samples is at most 1.",
 }
 
 
@@ -47,14 +47,39 @@ class Shortfalls(Map):
 
 
 class Deflation(EventCalibrator):
-    r"""Confidence times :math:`1 - \lambda`, the shortfall that CSR speaks of.
+    r"""Deflation: multiply every confidence by the same factor below 1.
 
-    - ``"safe"``: for each row the least :math:`\lambda` with which the calibration rows and this row, taken for a
-      mistake, have a CSR of at most 1.
-    - ``"maximum_likelihood"``: the one that brings the CSR of the calibration rows to 1.
-    - ``"pac"``: the least for which a bet against "the mean surprise is 1 or more" wins 1/``alpha``, it and all larger.
+    It corrects the confidence in the decision; decisions stay the same.
 
-    Of the top label; decisions stay.
+    Parameters
+    ----------
+    kind : {"safe", "maximum_likelihood", "pac"}, default="safe"
+        How to choose the factor, see Notes.
+    alpha : float, default=0.1
+        For ``"pac"``: the chance that the guarantee fails.
+    from_logits : bool, default=False
+        Whether you pass logits instead of probabilities; it is never guessed.
+
+    Attributes
+    ----------
+    classes_ : numpy.ndarray of shape (n_classes,)
+        The classes, in the order of the columns of ``predict_proba``.
+    maps_ : tuple
+        The fitted functions: one for each class, or one in all.
+    support_ : Support or None
+        What keeps probabilities away from 0 and 1, for calibrators with a guarantee.
+    cost : str
+        What the method costs, in a sentence.
+
+    Notes
+    -----
+    The corrected confidence is :math:`(1 - \lambda) c`. The shortfall :math:`\lambda` is
+
+    - ``"safe"``: for each sample the least with which the calibration rows and this sample, counted as an error, have a
+      CSR of at most 1;
+    - ``"maximum_likelihood"``: the one that brings the CSR of the calibration rows to 1;
+    - ``"pac"``: the least for which, and for all larger ones, a bet against "the mean surprise is 1 or more" wins
+      1/``alpha``.
 
     Examples
     --------
@@ -63,7 +88,7 @@ class Deflation(EventCalibrator):
     [0.8]
     """
 
-    cost = "One parameter: what it takes from sure rows it takes from all. PAC asks for more, the fewer the rows."
+    cost = "One parameter: every confidence is lowered by the same share. The fewer the rows, the more PAC takes off."
     takes_weights = False
     _map = Shortfalls
 

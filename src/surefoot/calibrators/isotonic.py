@@ -1,4 +1,4 @@
-"""Isotonic regression: the best rising step function, with plateaus that may claim certainty."""
+"""Isotonic regression: the best rising step function, with plateaus that may be exactly 0 or 1."""
 
 from __future__ import annotations
 
@@ -27,10 +27,33 @@ class Steps(Map):
 
 
 class Isotonic(EventCalibrator):
-    """The rising function of the stated probability that fits best, as scikit-learn's: straight between its points.
+    """Isotonic regression: the rising function with the least squared error.
 
-    Where all calibration rows at one end were of one kind it says 0 or 1, which no number of rows can show: a warning
-    says how many rows stand behind it. The paper finds that this turns most models dangerous.
+    The fit is the same as scikit-learn's, linear between its points. Where all calibration rows at one end of the scale
+    have the same label, it returns exactly 0 or 1. No number of rows can support that, and the paper finds that it
+    makes most models risky; a :class:`CertaintyWarning` says how many rows are affected.
+
+    Parameters
+    ----------
+    top_label : bool, default=False
+        Whether to correct only the confidence in the decision, rather than each class against the rest.
+    from_logits : bool, default=False
+        Whether you pass logits instead of probabilities; it is never guessed.
+
+    Attributes
+    ----------
+    classes_ : numpy.ndarray of shape (n_classes,)
+        The classes, in the order of the columns of ``predict_proba``.
+    maps_ : tuple
+        The fitted functions: one for each class, or one in all.
+    support_ : Support or None
+        What keeps probabilities away from 0 and 1, for calibrators with a guarantee.
+    cost : str
+        What the method costs, in a sentence.
+
+    References
+    ----------
+    Zadrozny and Elkan, Transforming classifier scores into accurate multiclass probability estimates, KDD (2002).
 
     Examples
     --------
@@ -39,8 +62,8 @@ class Isotonic(EventCalibrator):
     [0.333, 0.333, 0.667]
     """
 
-    cost = "Many rows, or its plateaus are noise."
-    guarantee = "None: its outputs of exactly 0 and 1 are claims of certainty that a single mistake refutes."
+    cost = "Needs many rows; with few, its steps are noise."
+    guarantee = "None: it returns probabilities of exactly 0 and 1, which a single error refutes."
     _map = Steps
 
     def _fit_map(self, events: Events) -> Steps:
@@ -52,8 +75,8 @@ class Isotonic(EventCalibrator):
         sure = float(weight[(fitted == 0) | (fitted == 1)].sum())
         if sure:
             warnings.warn(
-                f"isotonic outputs of exactly 0 or 1 rest on {sure:,.0f} of {float(weight.sum()):,.0f} calibration "
-                "rows: claims of certainty that one mistake refutes. SafePlatt makes none.",
+                f"isotonic returns probabilities of exactly 0 or 1 for {sure:,.0f} of {float(weight.sum()):,.0f} "
+                "calibration rows; a single error refutes them. SafePlatt never returns 0 or 1.",
                 CertaintyWarning,
                 stacklevel=4,
             )

@@ -1,4 +1,4 @@
-"""Platt's sigmoid: two numbers, fitted by maximum likelihood to smoothed answers."""
+"""Platt scaling: a sigmoid of two parameters, fitted by maximum likelihood to smoothed labels."""
 
 from __future__ import annotations
 
@@ -26,12 +26,38 @@ class Sigmoid(Map):
 
 
 class Platt(EventCalibrator):
-    r"""A sigmoid of the stated probability (of the logit, if logits are given).
+    r"""Platt scaling: a sigmoid of the probability (of the logit, with ``from_logits=True``).
 
+    The fit is the same as scikit-learn's sigmoid calibration. It corrects each class against the rest, or with
+    ``top_label=True`` the confidence in the decision only.
+
+    Parameters
+    ----------
+    top_label : bool, default=False
+        Whether to correct only the confidence in the decision, rather than each class against the rest.
+    from_logits : bool, default=False
+        Whether you pass logits instead of probabilities; it is never guessed.
+
+    Attributes
+    ----------
+    classes_ : numpy.ndarray of shape (n_classes,)
+        The classes, in the order of the columns of ``predict_proba``.
+    maps_ : tuple
+        The fitted functions: one for each class, or one in all.
+    support_ : Support or None
+        What keeps probabilities away from 0 and 1, for calibrators with a guarantee.
+    cost : str
+        What the method costs, in a sentence.
+
+    Notes
+    -----
     .. math:: p' = \frac1{1 + e^{-(a p + b)}}
 
-    Two parameters, fitted to answers pulled towards the middle as Platt proposed: the same as scikit-learn's. One class
-    against the rest; ``top_label=True`` corrects the confidence of the decision alone.
+    a and b have maximum likelihood for labels that are smoothed towards the middle, as Platt proposed.
+
+    References
+    ----------
+    Platt, Probabilistic outputs for support vector machines (1999).
 
     Examples
     --------
@@ -40,8 +66,8 @@ class Platt(EventCalibrator):
     [[0.5, 0.5]]
     """
 
-    cost = "Two parameters; wrong where the truth is no sigmoid."
-    guarantee = "None: it is the usual choice, right on average over the rows it was fitted to."
+    cost = "Two parameters; a poor fit where the true relation is not a sigmoid."
+    guarantee = "None: it is right on average over the rows it was fitted to."
     _map = Sigmoid
 
     def _fit_map(self, events: Events) -> Sigmoid:

@@ -43,7 +43,32 @@ def new_calibrator(name: str, *, from_logits: bool = False) -> Calibrator:
 
 
 def load(path: str | PathLike[str]) -> Calibrator:
-    """Read a calibrator that :meth:`Calibrator.save` wrote; a damaged, foreign or newer file is refused."""
+    """Read a calibrator that :meth:`Calibrator.save` wrote.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file to read.
+
+    Returns
+    -------
+    Calibrator
+        The fitted calibrator.
+
+    Raises
+    ------
+    InvalidCalibrator
+        If the file is damaged, is not a calibrator, or was written by a newer version.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> fitted = Platt().fit([0.1, 0.4, 0.6, 0.9], [0, 0, 1, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     fitted.save(f"{folder}/platt.json")
+    ...     load(f"{folder}/platt.json")
+    Platt(top_label=False, from_logits=False)
+    """
     return documents.read(path, "calibrator", SCHEMA, _unpack, InvalidCalibrator)
 
 
@@ -63,7 +88,7 @@ def _unpack(body: dict[str, Any]) -> Calibrator:
     )
     classes = body["classes"]
     if not isinstance(classes, list) or len(set(map(repr, classes))) < 2 or len(maps) != found._map_count(len(classes)):
-        raise ValueError("classes and maps do not belong together")
+        raise ValueError("classes and maps do not fit together")
     found.classes_, found.maps_ = np.array(classes), maps
     support = body.get("support")
     found.support_ = None if support is None else Support(**support)

@@ -1,4 +1,4 @@
-"""Safe bins: in fixed bins of confidence, the mistakes and one more."""
+"""Safe bins: the share of errors in fixed bins of confidence, with one error added."""
 
 from __future__ import annotations
 
@@ -29,11 +29,34 @@ class Cells(Map):
 
 
 class SafeBins(EventCalibrator):
-    r"""In each of sixteen fixed bins of confidence, mistakes plus one out of rows plus one.
+    r"""Safe bins: in each of sixteen fixed bins of confidence, the share of errors with one error added.
+
+    It corrects the confidence in the decision; decisions stay the same. In a bin without calibration rows nothing is
+    known, and the confidence is close to 0.
+
+    Parameters
+    ----------
+    from_logits : bool, default=False
+        Whether you pass logits instead of probabilities; it is never guessed.
+
+    Attributes
+    ----------
+    classes_ : numpy.ndarray of shape (n_classes,)
+        The classes, in the order of the columns of ``predict_proba``.
+    maps_ : tuple
+        The fitted functions: one for each class, or one in all.
+    support_ : Support or None
+        What keeps probabilities away from 0 and 1, for calibrators with a guarantee.
+    cost : str
+        What the method costs, in a sentence.
+
+    Notes
+    -----
+    With n rows and e errors in a bin, the doubt (1 - confidence) is
 
     .. math:: q = \frac{e + 1}{n + 1}
 
-    Of the top label; decisions stay. A bin without rows says that nothing is known: a doubt of nearly 1.
+    The bins are cut at whole log-odds of confidence from -2 to 12, whatever the data.
 
     Examples
     --------
@@ -42,8 +65,10 @@ class SafeBins(EventCalibrator):
     [[0.2, 0.8]]
     """
 
-    cost = "Log-loss where bins hold few rows."
-    guarantee = "On fresh exchangeable rows the mean CSR is at most 1, and at most 1 + 1 / (errors + 1) in every bin."
+    cost = "Higher log loss where bins have few rows."
+    guarantee = (
+        "On fresh exchangeable samples the mean CSR is at most 1, and at most 1 + 1 / (errors + 1) in every bin."
+    )
     _map = Cells
     is_safe = True
     takes_weights = False

@@ -1,4 +1,4 @@
-"""Temperature: one number by which all logits are divided."""
+"""Temperature scaling: all logits are divided by one number."""
 
 from __future__ import annotations
 
@@ -28,11 +28,34 @@ class Sharpness:
 
 
 class Temperature(Calibrator):
-    r"""Logits (or logarithms of probabilities) divided by a temperature, the one of least log-loss.
+    r"""Temperature scaling: divide the logits by the number that gives the least log loss.
 
+    The order of the classes, and so the decision, stays the same. Probabilities are taken as logits by their
+    logarithms.
+
+    Parameters
+    ----------
+    from_logits : bool, default=False
+        Whether you pass logits instead of probabilities; it is never guessed.
+
+    Attributes
+    ----------
+    classes_ : numpy.ndarray of shape (n_classes,)
+        The classes, in the order of the columns of ``predict_proba``.
+    maps_ : tuple
+        The fitted functions: one for each class, or one in all.
+    support_ : Support or None
+        What keeps probabilities away from 0 and 1, for calibrators with a guarantee.
+    cost : str
+        What the method costs, in a sentence.
+
+    Notes
+    -----
     .. math:: p'_k \propto e^{z_k / T}
 
-    The order of classes stays, and so does the decision.
+    References
+    ----------
+    Guo, Pleiss, Sun and Weinberger, On calibration of modern neural networks, ICML (2017).
 
     Examples
     --------
@@ -41,8 +64,8 @@ class Temperature(Calibrator):
     [0.75]
     """
 
-    cost = "One parameter; wrong where classes or regions need different corrections."
-    guarantee = "None: it has no floor, and with few rows it may sharpen confidences that are already too high."
+    cost = "One parameter; a poor fit where classes or regions need different corrections."
+    guarantee = "None: with few rows it may raise confidences that are already too high."
     _map = Sharpness
 
     def fit(self, probabilities: Any, y: Any, sample_weight: Any = None, *, labels: Any = None) -> Any:

@@ -14,7 +14,7 @@ from surefoot.core.table import Floats
 Kind = Literal["merged", "pessimistic", "pooled"]
 
 _GUARANTEES = {
-    "merged": "On fresh exchangeable rows the mean CSR is at most 1 plus the error rate.",
+    "merged": "On fresh exchangeable samples the mean CSR is at most 1 plus the error rate.",
     "pessimistic": SAFE,
     "pooled": SAFE,
 }
@@ -42,15 +42,43 @@ class Pairs(Map):
 
 
 class VennAbers(EventCalibrator):
-    r"""Isotonic regression that knows how little it knows (Vovk, Petej and Fedorova, 2015).
+    r"""Venn-Abers calibration: isotonic regression that never returns 0 or 1.
 
-    A row is added to the calibration rows, as 0 and as 1, and both fits are read at it: :math:`p_0 \le p_1`.
+    Parameters
+    ----------
+    kind : {"merged", "pessimistic", "pooled"}, default="merged"
+        How to combine the two fits, see Notes. ``"pessimistic"`` and ``"pooled"`` have a guarantee, correct the
+        confidence in the decision, and leave decisions the same.
+    top_label : bool, default=False
+        Whether to correct only the confidence in the decision, rather than each class against the rest.
+    from_logits : bool, default=False
+        Whether you pass logits instead of probabilities; it is never guessed.
 
-    - ``"merged"``: :math:`p_1 / (1 - p_0 + p_1)`, as the package ``venn-abers``; one class against the rest, or of the
-      top label with ``top_label=True``.
-    - ``"pessimistic"``: of the top label, the doubt with the row added as a mistake.
-    - ``"pooled"``: the same with the least confident rows, as many as the root of their number, taken together, so that
-      the doubt does not run to 1 there.
+    Attributes
+    ----------
+    classes_ : numpy.ndarray of shape (n_classes,)
+        The classes, in the order of the columns of ``predict_proba``.
+    maps_ : tuple
+        The fitted functions: one for each class, or one in all.
+    support_ : Support or None
+        What keeps probabilities away from 0 and 1, for calibrators with a guarantee.
+    cost : str
+        What the method costs, in a sentence.
+
+    Notes
+    -----
+    The sample is added to the calibration rows, once with label 0 and once with label 1; both isotonic fits are
+    evaluated at it, :math:`p_0 \le p_1`.
+
+    - ``"merged"``: :math:`p_1 / (1 - p_0 + p_1)`, as the package ``venn-abers``;
+    - ``"pessimistic"``: the doubt (1 - confidence) of the fit with the sample added as an error;
+    - ``"pooled"``: the same, with the :math:`\sqrt n` least confident rows in one group, so that the doubt does not
+      reach 1 there.
+
+    References
+    ----------
+    Vovk, Petej and Fedorova, Large-scale probabilistic predictors with and without guarantees of validity, NeurIPS
+    (2015).
 
     Examples
     --------
@@ -59,7 +87,7 @@ class VennAbers(EventCalibrator):
     [0.75]
     """
 
-    cost = "Pessimistic: log-loss at the least confident rows; pooled and merged: hardly any."
+    cost = 'Higher log loss at the least confident rows for "pessimistic"; very little for the other kinds.'
     takes_weights = False
     _map = Pairs
 

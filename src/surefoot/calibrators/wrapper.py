@@ -18,15 +18,34 @@ from surefoot.predictions.base import border_of
 
 
 class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier whose probabilities are corrected by rows it has not seen.
+    """A scikit-learn classifier together with its calibrator, as one estimator.
 
-    ``method`` is a calibrator or the name of one. A classifier inside scikit-learn's ``FrozenEstimator`` is taken as it
-    is, and all rows given to :meth:`fit` go to the calibrator: then the guarantee of a safe one holds to the letter.
-    Otherwise the calibrator is fitted to the probabilities that ``cv`` folds predict for each other, and the classifier
-    to all rows. Weights go to the classifier, and to calibrators that take them.
+    A classifier inside scikit-learn's ``FrozenEstimator`` is used as it is, and all rows passed to :meth:`fit` go to
+    the calibrator; then the guarantee of a safe calibrator holds exactly. Otherwise the calibrator is fitted to
+    cross-validated probabilities, and the classifier to all rows.
 
-    :meth:`predict` follows the corrected probabilities. What is guaranteed of a safe calibrator is the confidence in
-    the classifier's own decision, ``estimator_.predict(X)``: the two differ where little confidence is left.
+    Parameters
+    ----------
+    estimator : classifier
+        A classifier with ``predict_proba``, or a fitted one inside ``FrozenEstimator``.
+    method : str or Calibrator, default="SafePlatt"
+        A calibrator, or the name of one in ``surefoot.calibrators.METHODS``.
+    cv : int, default=5
+        The number of cross-validation folds; not used with ``FrozenEstimator``.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The fitted classifier.
+    calibrator_ : Calibrator
+        The fitted calibrator.
+    classes_ : numpy.ndarray of shape (n_classes,)
+        The classes.
+
+    Notes
+    -----
+    :meth:`predict` follows the corrected probabilities. The guarantee of a safe calibrator is about the confidence in
+    the classifier's own decision, ``estimator_.predict(X)``; the two may differ where the confidence is low.
 
     Examples
     --------
@@ -44,11 +63,31 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         self.cv = cv
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Calibrated:
-        """Fit classifier and calibrator."""
+        """Fit the classifier and the calibrator.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            The features.
+        y : array-like of shape (n,)
+            The true labels, of two classes or more.
+        sample_weight : array-like of shape (n,), optional
+            Passed to the classifier if it takes weights, and to the calibrator if it does.
+
+        Returns
+        -------
+        Calibrated
+            The estimator itself.
+
+        Raises
+        ------
+        ValueError
+            If ``y`` holds one class only, one row of a class, or a class that a frozen classifier does not know.
+        """
         if sample_weight is not None:
             sample_weight = np.asarray(sample_weight, dtype=np.float64)
             if not sample_weight.any():
-                raise ValueError("sample_weight is zero on every row; no weight would count.")
+                raise ValueError("sample_weight is 0 on every row; at least one row needs a positive weight.")
             sample_weight = border_of(sample_weight).weight(sample_weight, len(sample_weight))
         if isinstance(self.estimator, FrozenEstimator):
             self.estimator_ = self.estimator
@@ -80,20 +119,42 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
     def _calibrator(self) -> Calibrator:
         if isinstance(self.method, Calibrator):
             if self.method.from_logits:
-                raise ValueError("method takes logits, but classifiers give probabilities; leave out from_logits.")
+                raise ValueError("method expects logits, but classifiers return probabilities; leave out from_logits.")
             made: Calibrator = clone(self.method)
             return made
         if not isinstance(self.method, str) or self.method not in METHODS:
-            raise ValueError(f"method is {self.method!r}; there are {', '.join(METHODS)}.")
+            raise ValueError(f"method is {self.method!r}; it should be a calibrator or one of {', '.join(METHODS)}.")
         return METHODS[self.method]()
 
     def predict_proba(self, X: Any) -> Floats:
-        """Corrected probabilities, a column a class."""
+        """Return corrected probabilities.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            The features.
+
+        Returns
+        -------
+        numpy.ndarray of shape (n, n_classes)
+            A column for each of ``classes_``.
+        """
         check_is_fitted(self)
         return self.calibrator_.predict_proba(self.estimator_.predict_proba(self._check(X)))
 
     def predict(self, X: Any) -> Any:
-        """The class of the largest corrected probability."""
+        """Return the class of the largest corrected probability.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            The features.
+
+        Returns
+        -------
+        numpy.ndarray of shape (n,)
+            The predicted labels.
+        """
         check_is_fitted(self)
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
@@ -119,5 +180,5 @@ def _codes(values: Any, classes: Any) -> Any:
     foreign = classes[place] != values
     if foreign.any():
         row = int(np.argmax(foreign))
-        raise ValueError(f"y[{row}] is {values[row]!r}, which is no class of the classifier: {classes.tolist()!r}.")
+        raise ValueError(f"y[{row}] is {values[row]!r}, which is not a class of the classifier: {classes.tolist()!r}.")
     return place

@@ -12,23 +12,31 @@ except ImportError:  # the extra is not installed
     sys.exit("error: the command line needs the extra 'cli': pip install 'surefoot[cli]'")
 
 from surefoot.cli import assess, calibrate, compare, demo, merge, monitor
-from surefoot.cli.errors import Failed, print_error
+from surefoot.cli.errors import Failed, print_error, say
+from surefoot.cli.parsing import Command, Group
+from surefoot.cli.pipes import ignore_closed_pipes
 
 app = typer.Typer(
     name="surefoot",
-    help="Can this classifier's confidences be trusted, and are they worth anything?\n\n"
+    cls=Group,
+    help="Can a classifier's confidences be trusted, and are they worth anything?\n\n"
     "Start with:  surefoot assess predictions.csv",
+    epilog="surefoot COMMAND -h explains a command. Exit status: 0 done, 1 a --fail-on rule holds, 2 wrong usage, "
+    "3 bad data.",
     rich_markup_mode=None,
-    add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("assess")(assess.command)
-app.command("compare")(compare.command)
-app.command("merge")(merge.command)
-app.command("monitor")(monitor.command)
-app.command("calibrate")(calibrate.command)
-app.command("demo")(demo.command)
+for _module, _summary in (
+    (assess, "Can the confidences in a file be trusted?"),
+    (compare, "Put models side by side."),
+    (calibrate, "Correct probabilities with labelled rows."),
+    (monitor, "Watch a stream of predictions."),
+    (merge, "Add up saved tallies."),
+    (demo, "Assess a real model that is included."),
+):
+    app.command(_module.__name__.rpartition(".")[2], cls=Command, short_help=_summary)(_module.command)
 # the reproduction of the paper stands on everything else, and nothing stands on it
 app.add_typer(import_module("surefoot.paper.command").app)
 
@@ -36,12 +44,12 @@ app.add_typer(import_module("surefoot.paper.command").app)
 @app.callback(invoke_without_command=True)
 def _options(
     context: typer.Context,
-    version: bool = typer.Option(False, "--version", help="Say which version this is."),
+    version: bool = typer.Option(False, "--version", "-V", help="Show the version and exit."),
 ) -> None:
     if version:
         import surefoot
 
-        print(f"surefoot {surefoot.__version__}")
+        say(f"surefoot {surefoot.__version__}")
         raise typer.Exit
 
 
@@ -52,6 +60,11 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     """The exit status of a command."""
+    with ignore_closed_pipes():
+        return _run(arguments)
+
+
+def _run(arguments: list[str]) -> int:
     try:
         result: Any = app(arguments, prog_name="surefoot", standalone_mode=False)
     except Failed as failed:
@@ -59,8 +72,13 @@ def run(arguments: list[str]) -> int:
     except (KeyboardInterrupt, EOFError):
         return 130
     except Exception as error:
-        if type(error).__name__ == "Abort":
+        kind = type(error).__name__
+        if kind == "Abort":
             return 130
+        if kind == "NoArgsIsHelpError":
+            # asking for nothing is asking for help
+            say(error.format_message())  # type: ignore[attr-defined]
+            return 0
         if hasattr(error, "format_message"):
             return print_error(error.format_message().removeprefix("Invalid value: "), 2)
         raise

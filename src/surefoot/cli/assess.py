@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from surefoot._io.writing import write_whole
-from surefoot.cli.errors import Failed, clear_errors, say
+from surefoot.cli.errors import clear_errors, say, say_failed
 from surefoot.cli.options import (
     AsFloat64,
+    AsJson,
     Confidence,
     Correct,
     Delimiter,
     Doubt,
+    File,
+    Format,
     Group,
+    Html,
     Level,
     Logits,
     Margin,
@@ -31,27 +35,22 @@ from surefoot.cli.options import (
     checked_margin,
     columns_of,
 )
+from surefoot.cli.outputs import Outputs, size_of
 from surefoot.cli.progress import bar
-from surefoot.cli.rules import parsed
+from surefoot.cli.rules import WORSE, Rule, parsed
 
 if TYPE_CHECKING:
-    from surefoot.assessment.assess import Assessment
+    from surefoot.assessment.baseline import BaselineComparison
+    from surefoot.assessment.result import Assessment
     from surefoot.files.reader import Reading
 
 #: Classes up to which a report is sliced by what was predicted when nothing else is asked for.
 _MOST_CLASSES = 40
+_KINDS = ("html", "json", "markdown", "tally", "junit")
 
 
 def command(
-    file: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE",
-            help="CSV, TSV, Parquet, Arrow, JSON lines, NPZ, a saved tally, samples_*.jsonl of lm-evaluation-harness; "
-            "gzip and zstd too. A folder or a glob is one data set; - is standard input.",
-            show_default=False,
-        ),
-    ],
+    file: File,
     truth: Truth = None,
     predicted: Predicted = None,
     confidence: Confidence = None,
@@ -67,18 +66,51 @@ def command(
         str | None, typer.Option("--by", metavar="COL", help="Slice by a column, or by predicted or truth.")
     ] = None,
     group: Group = None,
-    html: Annotated[str | None, typer.Option("--html", metavar="OUT", help="Write the report, one HTML file.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    identifier: Annotated[
+        str | None,
+        typer.Option("--id", metavar="COL", help="Column that names a row, shown with the most surprising errors."),
+    ] = None,
+    show: Annotated[
+        list[str] | None,
+        typer.Option("--show", metavar="COL", help="Another column to show with them; may be given several times."),
+    ] = None,
+    output: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write a file, its kind by suffix: .html (report), .json, .md (Markdown), .tally (sums, to merge or "
+            "as a baseline), .xml (JUnit). May be given several times.",
+        ),
+    ] = None,
+    format: Format = None,
+    as_json: AsJson = False,
+    html: Html = None,
     save_tally: Annotated[
-        str | None, typer.Option("--save-tally", metavar="OUT", help="Save the sums, to merge with others.")
+        str | None, typer.Option("--save-tally", metavar="FILE", help="Same as -o FILE.tally, under any name.")
     ] = None,
     fail_on: Annotated[
         list[str] | None,
         typer.Option(
             "--fail-on",
             metavar="RULE",
-            help="End with status 1 if it holds: risky, inconclusive, or like 'overstatement>0.02'.",
+            help="Exit with status 1 if a rule holds: risky (overconfident or mixed), inconclusive, worse (with "
+            "--baseline), or a comparison such as 'overstatement>0.02'. May be given several times.",
         ),
+    ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline",
+            metavar="FILE",
+            help="An earlier result to compare with: a saved tally, or a file with the same columns. Worse means that "
+            "overstatement rose by --margin or more, O/E to 1.5 times, or O/E above 99% confidence to 2 times, or "
+            "that the verdict turned risky, and that chance does not explain the rise at --level.",
+        ),
+    ] = None,
+    junit: Annotated[
+        str | None, typer.Option("--junit", metavar="FILE", help="Write the --fail-on rules as JUnit XML, for CI.")
     ] = None,
     level: Level = 0.05,
     margin: Margin = 0.02,
@@ -90,45 +122,45 @@ def command(
 
     \b
       surefoot assess predictions.csv
-      surefoot assess run.parquet --truth label --probabilities p_ --by region --html report.html
-      surefoot assess scores.jsonl --fail-on risky --fail-on 'cw_accuracy<0.9'
+      surefoot assess run.parquet -o report.html
+      surefoot assess a.csv --fail-on risky
+      surefoot assess new.csv --fail-on worse \\
+        --baseline old.tally
     """
     rules = [parsed(rule) for rule in fail_on or []]
     level, margin, delimiter = checked_level(level), checked_margin(margin), checked_delimiter(delimiter)
+    if baseline is None and any(rule.name == WORSE for rule in rules):
+        raise typer.BadParameter("--fail-on worse needs --baseline FILE, such as a tally saved with -o old.tally")
+    columns = columns_of(locals())
+    reader: dict[str, Any] = {"delimiter": delimiter, "positive": positive, "float32": not as_float64, "group": group}
+    shown = [name for name in (identifier, *(show or ())) if name is not None]
     with clear_errors():
-        check_outputs(html, save_tally, beside=[file])
-        from surefoot.assessment.assess import ALWAYS_TOLD
+        outputs = Outputs.plan(
+            output or [],
+            {"html": html, "tally": save_tally, "junit": junit},
+            allowed=_KINDS,
+            format=format,
+            as_json=as_json,
+            beside=[path for path in (file, baseline) if path is not None],
+        )
+        if "junit" in outputs.files and not rules:
+            raise typer.BadParameter("--junit writes the --fail-on rules, and there are none; give one, such as risky")
+        wanted, tallied = _metrics_for(outputs, rules)
         from surefoot.files.reading import read
 
-        columns = columns_of(locals())
-        # the first page needs few metrics; the others follow when it has been read
-        wanted = None if as_json else [rule.name for rule in rules if rule.is_metric]
-        tallied = None if wanted is None or html or save_tally else [*wanted, *ALWAYS_TOLD]
-        with bar("reading") as shown:
-            reading = read(
-                file,
-                columns,
-                by=by,
-                delimiter=delimiter,
-                metrics=tallied,
-                progress=shown,
-                positive=positive,
-                float32=not as_float64,
-                group=group,
-            )
-        assessment = assessed(reading, level, margin, by, wanted, group)
-        if as_json:
-            say(assessment.to_json().rstrip())
-        else:
-            from surefoot.render.text import Terminal, render
+        compared = None
+        with bar("reading") as progress:
+            reading = read(file, columns, by=by, metrics=tallied, progress=progress, show=shown, **reader)
+            assessment = with_shown(assessed(reading, level, margin, by, wanted, group), reading)
+            if baseline is not None:
+                from surefoot.assessment.baseline import compare_with_baseline
 
-            say(f"\n{render(assessment, Terminal.detect())}\n")
-        _write(assessment, reading, html, save_tally, by, quiet=as_json)
-    reasons = [why for rule in rules if (why := rule.held(assessment))]
-    for why in reasons:
-        say(f"  failed: {why}", to_stderr=as_json)
-    if reasons:
-        raise Failed(1)
+                earlier = assessed(_read_baseline(baseline, columns, reader), level, margin, None, [], group)
+                compared = compare_with_baseline(assessment, earlier)
+        result = _Result(assessment, reading, by, rules, compared)
+        result.print(outputs)
+        result.write(outputs)
+    say_failed(filter(None, result.failures), to_stderr=not outputs.is_text)
 
 
 def assessed(
@@ -144,48 +176,134 @@ def assessed(
     return replace(found, source=name, columns=reading.said, by=by if by is not None else found.by)
 
 
-def check_outputs(*paths: str | None, beside: Sequence[str] = ()) -> None:
-    """What cannot be written is found out before the work, not after; and no input is written over."""
-    named = [Path(path).absolute() for path in paths if path is not None]
-    for path in named:
-        if not path.parent.is_dir():
-            raise FileNotFoundError(2, "no such folder", str(path.parent))
-        if path.is_dir():
-            raise IsADirectoryError(21, "is a folder; name a file in it", str(path))
-        if path in [Path(other).absolute() for other in beside]:
-            raise typer.BadParameter(f"{path.name} is read, and would be written over; give another name")
-    if len(set(named)) < len(named):
-        raise typer.BadParameter("two outputs have one name; give another to one")
+def with_shown(a: Assessment, reading: Reading) -> Assessment:
+    """The same assessment, the most surprising errors with the columns that are to be shown."""
+    if reading.shown is None or not a.surprises:
+        return a
+    rows = reading.shown.take([one.row for one in a.surprises]).to_pylist()
+    plain = [{name: _plain(value) for name, value in row.items()} for row in rows]
+    return replace(a, surprises=tuple(replace(one, shown=row) for one, row in zip(a.surprises, plain, strict=True)))
 
 
-def _write(
-    a: Assessment, reading: Reading, html: str | None, tally: str | None, by: str | None, *, quiet: bool
-) -> None:
-    page = None
-    if html is not None:
+def _plain(value: Any) -> Any:
+    return (
+        value
+        if value is None or isinstance(value, bool | int | str) or (value == value and isinstance(value, float))
+        else str(value)
+    )
+
+
+def _metrics_for(outputs: Outputs, rules: list[Rule]) -> tuple[list[str] | None, list[str] | None]:
+    """The metrics to compute at once, and those to tally while a large file is read; None is all of them.
+
+    The first page needs few; those of a report follow when it has been printed.
+    """
+    from surefoot.assessment.assess import ALWAYS_TOLD
+
+    if not outputs.is_text or {"json", "markdown"} & set(outputs.files):
+        return None, None
+    wanted = [rule.name for rule in rules if rule.is_metric]
+    return wanted, None if {"html", "tally"} & set(outputs.files) else [*wanted, *ALWAYS_TOLD]
+
+
+def _read_baseline(path: str, columns: Mapping[str, str], reader: Mapping[str, Any]) -> Reading:
+    """A saved tally, which holds no columns; or rows, with the columns of the others."""
+    from surefoot.assessment.assess import ALWAYS_TOLD
+    from surefoot.core.tally import Tally
+    from surefoot.files.opening import open_data
+    from surefoot.files.reader import Reading
+    from surefoot.files.reading import read
+
+    held = open_data(path, reader["delimiter"])
+    if isinstance(held, Tally):
+        return Reading(path, held, None)
+    return read(path, columns, metrics=list(ALWAYS_TOLD), **reader)
+
+
+@dataclass(frozen=True)
+class _Result:
+    """What was found, to be printed and written."""
+
+    assessment: Assessment
+    reading: Reading
+    by: str | None
+    rules: list[Rule]
+    compared: BaselineComparison | None
+
+    @property
+    def failures(self) -> list[str]:
+        """For each rule why it holds, or nothing."""
+        return [rule.held(self.assessment, self.compared) for rule in self.rules]
+
+    def print(self, outputs: Outputs) -> None:
+        if outputs.format == "json":
+            say(self.json().rstrip())
+        elif outputs.format == "markdown":
+            say(self.markdown().rstrip())
+        else:
+            from surefoot.render.text import Terminal, render
+
+            terminal = Terminal.detect()
+            say(f"\n{render(self.assessment, terminal)}\n")
+            if self.compared is not None:
+                from surefoot.cli.gate import lines
+
+                say(terminal.simplify("\n".join(lines(self.compared, terminal))) + "\n")
+
+    def write(self, outputs: Outputs) -> None:
+        """Every file, whole or not at all; nothing is written before all is known."""
+        contents: dict[str, str] = {}
+        for kind, path in outputs.files.items():
+            if kind == "junit":
+                from surefoot.cli.gate import junit
+
+                contents[path] = junit(self.assessment, self.rules, self.failures)
+            elif kind != "tally":
+                contents[path] = {"html": self.html, "json": self.json, "markdown": self.markdown}[kind]()
+        if "tally" in outputs.files:
+            from surefoot.core.tally import Tally
+            from surefoot.metrics.tallying import tally
+
+            held = self.reading.held
+            (held if isinstance(held, Tally) else tally(held, by=self.reading.by)).save(outputs.files["tally"])
+        for path, content in contents.items():
+            write_whole(path, content)
+        for path in outputs.files.values():
+            say(f"  Wrote {path} ({size_of(path)})", to_stderr=not outputs.is_text)
+
+    def html(self) -> str:
         from surefoot.assessment.assess import with_all_metrics, with_slices
         from surefoot.render.html import report
 
-        a = with_all_metrics(a)
-        if by is None and _has_labels(a):
-            a = with_slices(a, "predicted")
-        page = report(a)
-    if tally is not None:
-        from surefoot.core.tally import Tally
-        from surefoot.metrics.tallying import tally as tallied
+        a = with_all_metrics(self.assessment)
+        if self.by is None and _has_labels(a):
+            a = with_shown(with_slices(a, "predicted"), self.reading)
+        return report(a)
 
-        held = reading.held if isinstance(reading.held, Tally) else tallied(reading.held, by=reading.by)
-        held.save(tally)
-        say(f"  Wrote {tally} ({size_of(tally)})", to_stderr=quiet)
-    if html is not None and page is not None:
-        write_whole(html, page)
-        say(f"  Wrote {html} ({size_of(html)})", to_stderr=quiet)
+    def json(self) -> str:
+        from surefoot.assessment.serialise import write_json
+
+        document = self.assessment.to_dict()
+        if self.compared is not None:
+            document["baseline"] = self.compared.to_dict()
+        if self.rules:
+            document["rules"] = [
+                {"rule": rule.text, "failed": bool(why), "reason": why}
+                for rule, why in zip(self.rules, self.failures, strict=True)
+            ]
+        return write_json(document, None)
+
+    def markdown(self) -> str:
+        from surefoot._io.presentation import present
+        from surefoot.cli.gate import markdown, rules_as_markdown
+
+        parts = [str(present("markdown", "render", self.assessment)).rstrip() + "\n"]
+        if self.compared is not None:
+            parts.append(markdown(self.compared))
+        if self.rules:
+            parts.append(rules_as_markdown(self.rules, self.failures))
+        return "\n".join(parts)
 
 
 def _has_labels(a: Assessment) -> bool:
     return a.predictions is not None and a.predictions.truth is not None and 1 < (a.classes or 0) <= _MOST_CLASSES
-
-
-def size_of(path: str) -> str:
-    size = Path(path).stat().st_size
-    return f"{size / 1024:,.0f} KB" if size < 1 << 20 else f"{size / (1 << 20):,.1f} MB"

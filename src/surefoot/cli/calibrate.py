@@ -2,40 +2,62 @@
 
 from __future__ import annotations
 
+import math
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surefoot.cli.assess import check_outputs, size_of
-from surefoot.cli.errors import clear_errors
+from surefoot.cli.errors import clear_errors, say
 from surefoot.cli.options import Delimiter, Logits, Positive, Probabilities, Truth, checked_delimiter, columns_of
+from surefoot.cli.outputs import check_outputs, size_of
+from surefoot.cli.parsing import closest
 
 if TYPE_CHECKING:
+    from surefoot.assessment.calibrate import Calibration, Trial
     from surefoot.files.reader import Reading
+    from surefoot.files.source import Source
     from surefoot.predictions import ArrayPredictions
+    from surefoot.render.text import Terminal
 
 _FORMATS = (".csv", ".parquet", ".arrow", ".feather", ".jsonl")
+#: What the columns that are added start with.
+_PREFIX = "calibrated_"
 
 
 def command(
     fit: Annotated[
-        str, typer.Option("--fit", metavar="FILE", help="Rows with their truth, that no model was fitted to.")
-    ],
-    apply: Annotated[
-        str | None, typer.Option("--apply", metavar="FILE", help="Rows to correct; the truth is not needed.")
+        str | None,
+        typer.Option("--fit", metavar="FILE", help="Labelled rows to fit to, which the model was not trained on."),
     ] = None,
-    out: Annotated[
-        str | None, typer.Option("--out", "-o", metavar="OUT", help="Where corrected rows go, in order.")
+    load: Annotated[
+        str | None,
+        typer.Option("--load", metavar="FILE", help="A calibrator saved with --save, instead of --fit."),
+    ] = None,
+    apply: Annotated[
+        str | None, typer.Option("--apply", metavar="FILE", help="Rows to correct; labels are not needed.")
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Where the rows of --apply go, with all their columns and calibrated_... beside them: .csv, .parquet, "
+            ".arrow, .feather or .jsonl.",
+        ),
     ] = None,
     method: Annotated[
         str | None,
         typer.Option(
-            "--method", metavar="NAME", help="A calibrator, such as safe_platt; by default the recommended one."
+            "--method", metavar="NAME", help="A calibrator, such as safe_platt; default: the recommended one."
         ),
     ] = None,
     save: Annotated[
-        str | None, typer.Option("--save", metavar="OUT", help="Keep the calibrator, a small JSON file.")
+        str | None, typer.Option("--save", metavar="FILE", help="Save the calibrator, a small JSON file.")
     ] = None,
     truth: Truth = None,
     probabilities: Probabilities = None,
@@ -43,60 +65,112 @@ def command(
     positive: Positive = None,
     delimiter: Delimiter = None,
 ) -> None:
-    """Correct probabilities by rows whose truth is known.
+    """Correct probabilities with the help of labelled rows.
 
-    Without a method, several are fitted to half of the rows and compared on the other half, and the most useful one
-    that comes with a proof is taken, fitted to all of them.
+    Without a method, several are fitted to half of the rows and compared on the other half. The best of those with a
+    proven guarantee is used.
 
     \b
       surefoot calibrate --fit validation.csv
-      surefoot calibrate --fit validation.csv --apply test.csv -o corrected.csv --method safe_platt
+      surefoot calibrate --fit validation.csv \\
+        --apply test.csv -o corrected.csv --save c.json
+      surefoot calibrate --load c.json \\
+        --apply new.csv -o corrected.csv
     """
     delimiter = checked_delimiter(delimiter)
     columns = columns_of(locals())
-    if (apply is None) != (out is None):
-        raise typer.BadParameter("give --apply and --out together")
-    if out is not None and Path(out).suffix not in _FORMATS:
-        raise typer.BadParameter(f"--out is {out!r}; it should end in {', '.join(_FORMATS)}")
+    _check_options(fit, load, apply, output, method, save)
     with clear_errors():
-        from surefoot.calibrators.registry import NAMED
+        check_outputs(output, save, beside=[path for path in (fit, load, apply) if path is not None])
+        if load is not None:
+            from surefoot.calibrators.registry import load as load_calibrator
 
-        if method is not None and method not in NAMED:
-            raise typer.BadParameter(f"there is no calibrator {method!r}; there are {', '.join(NAMED)}")
-        check_outputs(out, save, beside=[path for path in (fit, apply) if path is not None])
-        reading = _read(fit, columns, delimiter, positive)
-        model = _fit(reading, method)
+            model, names, label = load_calibrator(load), None, None
+        else:
+            assert fit is not None
+            reading = _read(fit, columns, delimiter, positive)
+            model = _fit(reading, _checked_method(method))
+            names, label = _score_columns(reading), reading.columns.truth if reading.columns else None
         # nothing is written before all is known
-        rows = None if apply is None else _apply(model, reading, apply, delimiter)
+        rows = None if apply is None else _apply(model, names, apply, columns, positive, delimiter)
         if save is not None:
             model.save(save)
-            print(f"  Wrote {save} ({size_of(save)})")
-        if rows is not None and out is not None:
-            _write(rows, Path(out))
-            print(f"  Wrote {out} ({rows.num_rows:,} rows, {size_of(out)})")
+            say(f"  Wrote {save} ({size_of(save)})")
+        if rows is not None and output is not None:
+            _write(rows.table, Path(output))
+            say(f"  Wrote {output} ({rows.table.num_rows:,} rows, {size_of(output)}): added {', '.join(rows.added)}")
+            if label is not None and label in rows.table.column_names:
+                say(f"  To check it:  surefoot assess {output} --truth {label} {rows.how_to_read}")
 
 
-def _read(path: str, columns: dict[str, str], delimiter: str | None, positive: str | None) -> Reading:
-    """Rows with probabilities and truth, in memory."""
+def _check_options(
+    fit: str | None, load: str | None, apply: str | None, output: str | None, method: str | None, save: str | None
+) -> None:
+    if fit is None and load is None:
+        raise typer.BadParameter("give --fit FILE to fit a calibrator, or --load FILE to apply a saved one")
+    if load is not None:
+        for name, value in (("--fit", fit), ("--method", method), ("--save", save)):
+            if value is not None:
+                raise typer.BadParameter(f"--load takes a calibrator as it was saved; leave out {name} {value}")
+        if apply is None:
+            raise typer.BadParameter("--load needs rows to correct: give --apply FILE and -o FILE")
+    if (apply is None) != (output is None):
+        missing = "-o FILE for the corrected rows" if output is None else "--apply FILE with the rows to correct"
+        raise typer.BadParameter(f"--apply and --output go together; give {missing}")
+    if output is not None and Path(output).suffix not in _FORMATS:
+        raise typer.BadParameter(f"--output is {output!r}; it should end in {', '.join(_FORMATS)}")
+
+
+def _checked_method(method: str | None) -> str | None:
+    from surefoot.calibrators.registry import NAMED
+
+    if method is None or method in NAMED:
+        return method
+    plain = method.lower().replace("-", "_")
+    if plain in NAMED:
+        return plain
+    hint = f"did you mean {found}? " if (found := closest(method, NAMED)) else ""
+    raise typer.BadParameter(f"--method is {method!r}; {hint}there are {', '.join(NAMED)}")
+
+
+def _open(path: str, delimiter: str | None, purpose: str) -> list[Source]:
     from surefoot.core.tally import Tally
     from surefoot.files.opening import open_data
-    from surefoot.files.reader import Reader
     from surefoot.files.source import BadFile
 
     sources = open_data(path, delimiter)
     if isinstance(sources, Tally):
-        raise BadFile(f"{path}: a saved tally holds no rows to fit to")
+        raise BadFile(f"a saved tally holds no rows to {purpose}", file=path)
+    return sources
+
+
+def _read(path: str, columns: dict[str, str], delimiter: str | None, positive: str | None) -> Reading:
+    """Rows with probabilities and truth, in memory."""
+    from surefoot.files.reader import Reader
+    from surefoot.files.source import BadFile
+    from surefoot.render.text import Terminal
+
+    sources = _open(path, delimiter, "fit to")
     reading = Reader(path, sources, columns, None, None, None, None, positive=positive).whole()
     if reading.columns is None or not (reading.columns.probabilities or reading.columns.logits):
-        raise BadFile(f"{path}: calibration needs probabilities; name them with --probabilities or --logits")
-    print(f"  {reading.said}")
+        raise BadFile("calibration needs probabilities; name them with --probabilities or --logits", file=path)
+    for line in textwrap.wrap(f"Columns used: {reading.said}", _width(Terminal.detect())):
+        say(f"  {line}")
     return reading
+
+
+def _score_columns(reading: Reading) -> list[str]:
+    """The columns of probabilities or logits that a calibrator is fitted to."""
+    assert reading.columns is not None
+    role = reading.columns.logits or reading.columns.probabilities
+    return [role] if isinstance(role, str) else list(role or ())
 
 
 def _fit(reading: Reading, method: str | None) -> Any:
     """The calibrator that was asked for, or the recommended one with how it was found."""
     from surefoot.assessment.calibrate import calibrate
     from surefoot.calibrators.registry import new_calibrator
+    from surefoot.render.text import Terminal
 
     rows: ArrayPredictions = reading.held  # type: ignore[assignment]
     assert reading.columns is not None
@@ -105,8 +179,46 @@ def _fit(reading: Reading, method: str | None) -> Any:
     if method is not None:
         return new_calibrator(method, from_logits=from_logits).fit(table, rows.truth, labels=list(rows.labels or ()))
     found = calibrate(rows.truth, table, labels=list(rows.labels or ()), from_logits=from_logits)
-    print(f"\n{found}\n")
+    say("\n" + "\n".join(f"  {line}".rstrip() for line in _lines(found, Terminal.detect())) + "\n")
     return found.calibrator
+
+
+def _width(terminal: Terminal) -> int:
+    """Columns for text beside the margin: what the terminal has, from 50 up, and no more than reads well."""
+    return min(max(terminal.width, 50), 98) - 2
+
+
+def _lines(found: Calibration, terminal: Terminal) -> Iterator[str]:
+    """The calibrators that were compared, in as many columns as there is room for, and the one that is recommended."""
+    rows = [_trial(name, trial) for name, trial in found.trials.items()]
+    titles = ["", "log loss", "saved, 95% CI", "cwA", "CSR", "p-value", "proof"]
+    widths = [max(len(row[i]) for row in [titles, *rows]) + 2 for i in range(len(titles))]
+    kept = {0}
+    for i in (1, 6, 5, 2, 4, 3):
+        if sum(widths[j] for j in kept) + widths[i] <= _width(terminal):
+            kept.add(i)
+    for row in [titles, *rows]:
+        yield "".join(f"{row[i]:<{widths[i]}}" if i == 0 else f"{row[i]:>{widths[i]}}" for i in sorted(kept))
+    for name, trial in found.trials.items():
+        if trial.note:
+            yield from textwrap.wrap(f"{name}: {trial.note}", _width(terminal), subsequent_indent="  ")
+    model = found.calibrator
+    chosen = f"Recommended: {found.recommended}, chosen by the held-out rows and fitted to the others."
+    advice = f"{chosen} {model.guarantee} What it costs: {model.cost}"
+    yield ""
+    yield from textwrap.wrap(advice, _width(terminal))
+
+
+def _trial(name: str, trial: Trial) -> list[str]:
+    """A calibrator as a line of the table."""
+    saved, risk = trial.saved, trial.assessment.risk
+    if saved.is_absent:
+        interval = "-" if math.isnan(saved.value) else f"{saved.value:+g}"
+    else:
+        interval = f"{saved.low:+.4f} to {saved.high:+.4f}"
+    mark = "risky" if trial.is_risky else "yes" if trial.is_safe else ""
+    numbers = [f"{trial.log_loss:.4f}", interval, f"{trial.assessment['cw_accuracy']:.4f}", f"{risk.csr:.3g}"]
+    return [name, *numbers, f"{risk.pvalue_omnibus:.2g}", mark]
 
 
 def _logits(rows: ArrayPredictions) -> Any:
@@ -117,49 +229,109 @@ def _logits(rows: ArrayPredictions) -> Any:
     return rows.score_log_odds(1, slice(None)) if has_second_only else log_probabilities(rows)
 
 
-def _apply(model: Any, reading: Reading, path: str, delimiter: str | None) -> Any:
-    """The rows of a file, in their order: corrected probabilities, and what the raw model predicts and how surely.
+@dataclass(frozen=True)
+class _Corrected:
+    """Rows with the columns that were added to them."""
 
-    Columns of probabilities keep their names; of a list, or of logits, each class has one.
+    table: Any
+    added: tuple[str, ...]
+    #: The options that name the corrected probabilities.
+    how_to_read: str
+
+
+def _apply(
+    model: Any,
+    names: list[str] | None,
+    path: str,
+    columns: dict[str, str],
+    positive: str | None,
+    delimiter: str | None,
+) -> _Corrected:
+    """The rows of a file, in their order and with all their columns, and beside them what the calibrator makes of them.
+
+    A column ``calibrated_x`` for each column x of probabilities; of a list, or of logits, one for each class. The raw
+    model's decision stays, and ``calibrated_confidence`` is the confidence in it.
     """
     import numpy as np
     import pyarrow as pa
 
-    from surefoot.core.tally import Tally
-    from surefoot.files.opening import open_data
     from surefoot.files.source import BadFile
     from surefoot.predictions.columns import as_array
 
-    sources = open_data(path, delimiter)
-    if isinstance(sources, Tally):
-        raise BadFile(f"{path}: a saved tally holds no rows to correct")
-    assert reading.columns is not None
-    role = reading.columns.logits or reading.columns.probabilities
-    names = [role] if isinstance(role, str) else list(role or ())
-    tables = []
+    sources = _open(path, delimiter, "correct")
+    names = _columns_for(model, sources[0], columns, positive) if names is None else names
     for source in sources:
         absent = next((name for name in names if name not in source.schema.names), None)
         if absent is not None:
-            raise BadFile(f"{source.name}: there is no column '{absent}', which the calibrator was fitted to")
-        tables += [batch.table for batch in source.batches(names, names)]
-    rows = pa.concat_tables(tables, promote_options="permissive")
-    values = [as_array(name, rows.column(name)) for name in names]
+            raise BadFile(f"there is no column '{absent}', which the calibrator was fitted to", file=source.name)
+    scores = _rows(sources, names, names)
+    values = [as_array(name, scores.column(name)) for name in names]
     given = values[0] if len(values) == 1 else np.stack(values, axis=1)
     found = model.predict_proba(given)
     second = given.ndim == 1
     largest = (given > (0 if model.from_logits else 0.5)).astype(np.intp) if second else given.argmax(axis=1)
     if second and not model.from_logits:
         corrected = {names[0]: found[:, 1]}
+        how_to_read = f"--probabilities {_PREFIX}{names[0]} --positive {model.classes_[1]}"
     else:
-        labels = names if len(names) > 1 and not model.from_logits else [f"p_{label}" for label in model.classes_]
-        corrected = {name: found[:, i] for i, name in enumerate(labels)}
-    return pa.table(
-        {
-            **{name: pa.array(column) for name, column in corrected.items()},
-            "predicted": pa.array(model.classes_[largest]),
-            "confidence": pa.array(found[np.arange(len(found)), largest]),
-        }
-    )
+        titles = names if len(names) > 1 and not model.from_logits else [f"p_{label}" for label in model.classes_]
+        corrected = {name: found[:, i] for i, name in enumerate(titles)}
+        how_to_read = f"--probabilities {_PREFIX}{_shared_start(titles)}"
+    corrected["predicted"] = model.classes_[largest]
+    corrected["confidence"] = found[np.arange(len(found)), largest]
+    table = _rows(sources, None, ())
+    for name, column in corrected.items():
+        if _PREFIX + name in table.column_names:
+            raise BadFile(f"it has a column '{_PREFIX}{name}' already; rename or drop it", file=path)
+        table = table.append_column(_PREFIX + name, pa.array(column))
+    return _Corrected(table, tuple(_PREFIX + name for name in corrected), how_to_read)
+
+
+def _shared_start(names: Sequence[str]) -> str:
+    """What all names start with."""
+    shortest = min(names, key=len)
+    differing = (i for i, letters in enumerate(zip(*names, strict=False)) if len(set(letters)) > 1)
+    return shortest[: next(differing, len(shortest))]
+
+
+def _columns_for(model: Any, source: Source, columns: dict[str, str], positive: str | None) -> list[str]:
+    """The columns of a file that a saved calibrator takes, in the order of its classes."""
+    from surefoot.files.finding import find_scores
+    from surefoot.files.source import BadFile
+    from surefoot.predictions.labels import distinct, kind_of, labels_in_names
+
+    second = model.classes_.tolist()[1]
+    if positive is not None and positive != str(second):
+        raise typer.BadParameter(
+            f"--positive is {positive!r}, but the calibrator was fitted to the probability of {second!r}"
+        )
+    role = find_scores(source.name, source.head(), {k: v for k, v in columns.items() if k != "truth"})
+    if isinstance(role, str):
+        return [role]
+    if len(role) != len(model.classes_):
+        listed = ", ".join(map(str, model.classes_.tolist()[:8]))
+        raise BadFile(
+            f"it has {len(role)} columns of probabilities, and the calibrator {len(model.classes_)} classes: {listed}",
+            file=source.name,
+        )
+    labels = labels_in_names(distinct(model.classes_), kind_of(model.classes_), list(role))
+    places = dict(zip(labels or model.classes_.tolist(), role, strict=True))
+    return [places[label] for label in model.classes_.tolist()]
+
+
+def _rows(sources: Sequence[Source], names: Sequence[str] | None, numbers: Sequence[str]) -> Any:
+    """Columns of all files, in the order of rows; all of them, as they are written, if none are named."""
+    import pyarrow as pa
+
+    from surefoot.files.delimited import DelimitedFile
+
+    tables = []
+    for source in sources:
+        kept = list(source.schema.names) if names is None else list(names)
+        if isinstance(source, DelimitedFile):
+            source.verbatim = frozenset(kept if names is None else ())
+        tables += [batch.table for batch in source.batches(kept, numbers)]
+    return pa.concat_tables(tables, promote_options="permissive")
 
 
 def _write(rows: Any, out: Path) -> None:
@@ -173,9 +345,7 @@ def _write(rows: Any, out: Path) -> None:
 
     sink = io.BytesIO()
     if out.suffix == ".csv":
-        from pyarrow import csv
-
-        csv.write_csv(rows, sink)
+        sink.write(_as_csv(rows).encode())
     elif out.suffix == ".parquet":
         from pyarrow import parquet
 
@@ -186,3 +356,22 @@ def _write(rows: Any, out: Path) -> None:
         with pa.ipc.new_file(sink, rows.schema) as writer:
             writer.write_table(rows)
     write_whole(out, sink.getvalue())
+
+
+def _as_csv(rows: Any) -> str:
+    """Text as it was, numbers with all their digits."""
+    import csv
+    import io
+    import json
+
+    def written(value: Any) -> Any:
+        if isinstance(value, bool):
+            return str(value).lower()
+        return json.dumps(value) if isinstance(value, list | dict) else value
+
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(rows.column_names)
+    columns = [map(written, column.to_pylist()) for column in rows.columns]
+    writer.writerows(zip(*columns, strict=True))
+    return out.getvalue()

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from surefoot.cli.assess import assessed, check_outputs, size_of
+from surefoot._io.writing import write_whole
+from surefoot.cli.assess import assessed
 from surefoot.cli.errors import clear_errors, say
 from surefoot.cli.options import (
     AsFloat64,
+    AsJson,
     Confidence,
     Correct,
     Delimiter,
     Doubt,
+    Format,
     Group,
+    Html,
     Level,
     Logits,
     Margin,
@@ -29,12 +34,16 @@ from surefoot.cli.options import (
     checked_margin,
     columns_of,
 )
+from surefoot.cli.outputs import Outputs, size_of
 from surefoot.cli.progress import Bar, bar
+
+if TYPE_CHECKING:
+    from surefoot.assessment.compare import Comparison
 
 
 def command(
     models: Annotated[
-        list[str], typer.Argument(metavar="NAME=FILE NAME=FILE ...", help="Models by name.", show_default=False)
+        list[str], typer.Argument(metavar="NAME=FILE", help="Two models or more, each with a name.", show_default=False)
     ],
     truth: Truth = None,
     predicted: Predicted = None,
@@ -48,8 +57,18 @@ def command(
     weight: Weight = None,
     delimiter: Delimiter = None,
     group: Group = None,
-    html: Annotated[str | None, typer.Option("--html", metavar="OUT", help="Write the page, one HTML file.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    output: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write a file, its kind by suffix: .html, .json, .md (Markdown). May be given several times.",
+        ),
+    ] = None,
+    format: Format = None,
+    as_json: AsJson = False,
+    html: Html = None,
     level: Level = 0.05,
     margin: Margin = 0.02,
 ) -> None:
@@ -59,12 +78,20 @@ def command(
 
     \b
       surefoot compare raw=raw.csv platt=platt.csv
+      surefoot compare a=a.csv b=b.csv -o both.html
     """
     level, margin, delimiter = checked_level(level), checked_margin(margin), checked_delimiter(delimiter)
     named = _named(models)
     columns = columns_of(locals())
     with clear_errors():
-        check_outputs(html, beside=list(named.values()))
+        outputs = Outputs.plan(
+            output or [],
+            {"html": html},
+            allowed=("html", "json", "markdown"),
+            format=format,
+            as_json=as_json,
+            beside=list(named.values()),
+        )
         from surefoot.assessment.compare import compare
         from surefoot.files.reading import read
 
@@ -83,20 +110,35 @@ def command(
                 )
                 assessments[name] = assessed(reading, level, margin, None, group=group)
         found = compare(assessments, level=level)
-        if as_json:
-            say(found.to_json().rstrip())
-        else:
+        if outputs.is_text:
             from surefoot.render.side_by_side import render
             from surefoot.render.text import Terminal
 
             say(f"\n{render(found, Terminal.detect())}\n")
-        if html is not None:
-            found.to_html(html)
-            say(f"  Wrote {html} ({size_of(html)})", to_stderr=as_json)
+        else:
+            say(_content(found, outputs.format).rstrip())
+        for path, content in {path: _content(found, kind) for kind, path in outputs.files.items()}.items():
+            write_whole(path, content)
+            say(f"  Wrote {path} ({size_of(path)})", to_stderr=not outputs.is_text)
+
+
+def _content(found: Comparison, kind: str) -> str:
+    """The comparison as a file of a kind."""
+    from surefoot._io.presentation import present
+
+    if kind == "json":
+        return found.to_json()
+    page = ("side_by_side", "report") if kind == "html" else ("markdown", "render_comparison")
+    return str(present(*page, found))
 
 
 def _part(shown: Bar, done: int, models: int, share: float, rows: int) -> None:
     shown((done + share) / models, rows)
+
+
+def _example(model: str) -> str:
+    """What a file should have been called by."""
+    return f"{Path(model).stem or 'raw'}={model}" if "=" not in model else "raw=raw.csv"
 
 
 def _named(models: list[str]) -> dict[str, str]:
@@ -104,9 +146,9 @@ def _named(models: list[str]) -> dict[str, str]:
     for model in models:
         name, sign, file = model.partition("=")
         if not sign or not name or not file:
-            raise typer.BadParameter(f"{model!r} should be NAME=FILE, such as raw=raw.csv")
+            raise typer.BadParameter(f"{model!r} should be NAME=FILE, such as {_example(model)}")
         if name in named:
-            raise typer.BadParameter(f"two models are called {name!r}")
+            raise typer.BadParameter(f"two models are called {name!r}; give each a name of its own")
         named[name] = file
     if len(named) < 2:
         raise typer.BadParameter("give two models or more, each as NAME=FILE")

@@ -9,13 +9,16 @@ import typer
 
 from surefoot.cli import assess
 from surefoot.cli.errors import clear_errors
+from surefoot.cli.options import Html
 
 
 def command(
-    html: Annotated[str | None, typer.Option("--html", metavar="OUT", help="Write the report, one HTML file.")] = None,
+    output: Annotated[
+        list[str] | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write a file, as of assess: .html, .json, .md, .tally."),
+    ] = None,
+    html: Html = None,
 ) -> None:
-    """Assess a real model, whose predictions come along: naive Bayes on the breast cancer data of Wisconsin."""
+    """Assess a real model: naive Bayes on the breast cancer data of Wisconsin. Its predictions are included."""
     with clear_errors(), as_file(files("surefoot.cli") / "breast_cancer.csv") as path:
-        assess.command(str(path), by="predicted", html=html)
-        if html is None:
-            print("  With --html report.html it also writes the report.")
+        assess.command(str(path), by="predicted", output=output, html=html)

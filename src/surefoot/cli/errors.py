@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from surefoot._io.printable import printable
@@ -31,18 +31,37 @@ def print_error(message: str, status: int) -> int:
 
 
 def say(text: str = "", *, to_stderr: bool = False) -> None:
-    """Print. Whoever read our output may have left: then nothing more is said, and the work goes on."""
-    stream = sys.stderr if to_stderr else sys.stdout
-    try:
-        print(text, file=stream, flush=True)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    """Print a result, or with ``to_stderr`` what is not part of it."""
+    print(text, file=sys.stderr if to_stderr else sys.stdout, flush=True)
+
+
+def say_failed(reasons: Iterable[str], *, to_stderr: bool) -> None:
+    """Print the rules that hold, and end with status 1 if there are any."""
+    import textwrap
+
+    from surefoot.render.text import Terminal
+
+    width = min(max(Terminal.detect().width, 50), 88)
+    failed = False
+    for why in reasons:
+        failed = True
+        lines = textwrap.wrap(f"failed: {why}", width - 2, subsequent_indent="  ", break_on_hyphens=False)
+        say("\n".join(f"  {line}" for line in lines), to_stderr=to_stderr)
+    if failed:
+        raise Failed(1)
 
 
 @contextmanager
 def clear_errors() -> Iterator[None]:
     """Bad data end the command with status 3, wrong usage with 2; warnings become notes on stderr, each once."""
-    from surefoot.errors import InvalidMonitor, InvalidPredictions, InvalidTally, MetricUnavailable, MissingPackage
+    from surefoot.errors import (
+        InvalidCalibrator,
+        InvalidMonitor,
+        InvalidPredictions,
+        InvalidTally,
+        MetricUnavailable,
+        MissingPackage,
+    )
     from surefoot.files.finding import Ambiguous
 
     with warnings.catch_warnings(record=True) as raised:
@@ -51,17 +70,13 @@ def clear_errors() -> Iterator[None]:
             yield
         except (Ambiguous, MissingPackage) as error:
             raise Failed(print_error(str(error), 2)) from error
-        except (InvalidPredictions, InvalidTally, InvalidMonitor, MetricUnavailable) as error:
+        except (InvalidPredictions, InvalidTally, InvalidMonitor, InvalidCalibrator, MetricUnavailable) as error:
             raise Failed(print_error(str(error), 3)) from error
         except MemoryError as error:
             raise Failed(print_error("the rows do not fit into memory", 3)) from error
         except OSError as error:
-            if isinstance(error, BrokenPipeError):
-                # whoever read our output has left: that is no failure, and nothing more can be said there
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-                raise Failed(0) from error
             where = f"{error.filename}: " if error.filename else ""
             raise Failed(print_error(f"{where}{error.strerror or error}", 3)) from error
         finally:
             for message in dict.fromkeys(str(w.message) for w in raised if issubclass(w.category, UserWarning)):
-                print(f"note: {message}", file=sys.stderr)
+                say(f"note: {message}", to_stderr=True)

@@ -6,26 +6,26 @@ from typing import Annotated
 
 import typer
 
-from surefoot.cli.assess import check_outputs, size_of
-from surefoot.cli.errors import clear_errors
+from surefoot.cli.errors import clear_errors, say
+from surefoot.cli.outputs import check_outputs, size_of
 
 
 def command(
     tallies: Annotated[
-        list[str], typer.Argument(metavar="TALLY...", help="Saved tallies of disjoint rows.", show_default=False)
+        list[str], typer.Argument(metavar="TALLY", help="Saved tallies of disjoint rows.", show_default=False)
     ],
-    out: Annotated[
-        str, typer.Option("--out", "-o", metavar="OUT", help="Where to save their sum.", show_default=False)
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="Where to save their sum.", show_default=False)
     ],
 ) -> None:
-    """Add up saved tallies; assess the sum with: surefoot assess OUT
+    """Add up saved tallies; assess the sum with surefoot assess FILE.
 
     \b
-      surefoot assess monday.parquet --save-tally monday.tally
-      surefoot merge monday.tally tuesday.tally -o week.tally
+      surefoot assess mon.parquet -o mon.tally
+      surefoot merge mon.tally tue.tally -o all.tally
     """
     with clear_errors():
-        check_outputs(out)
+        check_outputs(output)
         from surefoot.core.tally import Tally
         from surefoot.errors import InvalidTally
         from surefoot.metrics.terms import ROWS
@@ -37,5 +37,5 @@ def command(
             except InvalidTally as error:
                 message = str(error)
                 raise InvalidTally(message if path in message else f"{path}: {message}") from error
-        total.save(out)
-        print(f"  {len(tallies):,} tallies, {round(total[ROWS]):,} rows. Wrote {out} ({size_of(out)})")
+        total.save(output)
+        say(f"  {len(tallies):,} tallies, {round(total[ROWS]):,} rows. Wrote {output} ({size_of(output)})")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surefoot.cli.assess import check_outputs
-from surefoot.cli.errors import clear_errors, say
+from surefoot._io.writing import write_whole
+from surefoot.cli.errors import clear_errors, say, say_failed
 from surefoot.cli.options import (
     AsFloat64,
     Confidence,
@@ -18,32 +18,47 @@ from surefoot.cli.options import (
     Delimiter,
     Doubt,
     Group,
+    Html,
     Logits,
     Positive,
     Predicted,
     Probabilities,
     Truth,
+    Watch,
     Weight,
     checked_delimiter,
     checked_level,
     columns_of,
 )
+from surefoot.cli.outputs import Outputs, check_outputs, size_of
+from surefoot.cli.parsing import closest
 
 if TYPE_CHECKING:
     from surefoot.predictions import ArrayPredictions
     from surefoot.risk.stream.monitor import Monitor
 
+_RULES = ("alarm", "drift")
+_SIDES = ("overconfident", "underconfident", "both")
+
 
 def command(
-    file: Annotated[
+    state: Annotated[
         str,
-        typer.Argument(
-            metavar="FILE|-", help="Rows in the order of time; - follows standard input.", show_default=False
+        typer.Option(
+            "--state",
+            metavar="FILE",
+            help="File that keeps the monitor between runs; a new one is begun if it is missing.",
+            show_default=False,
         ),
     ],
-    state: Annotated[
-        str, typer.Option("--state", metavar="FILE", help="Where the monitor is kept between runs.", show_default=False)
-    ],
+    file: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FILE|-",
+            help="Rows in the order of time; - follows standard input. Without it, the state is shown.",
+            show_default=False,
+        ),
+    ] = None,
     truth: Truth = None,
     predicted: Predicted = None,
     confidence: Confidence = None,
@@ -59,179 +74,265 @@ def command(
     identifier: Annotated[
         str | None, typer.Option("--id", metavar="COL", help="Column of ids: a row that comes again counts once.")
     ] = None,
-    watch: Annotated[
-        str | None,
-        typer.Option("--watch", help="overconfident (the default), underconfident or both; for a new state."),
+    output: Annotated[
+        list[str] | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write where the stream stands, by suffix: .html, .json."),
     ] = None,
+    html: Html = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print where the stream stands as JSON, at the end.")] = False,
+    fail_on: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-on",
+            metavar="alarm|drift",
+            help="Exit with status 1 on alarm (the e-value over all rows has reached 1 / level) or on drift (the "
+            "change detector went off in this run; without FILE, ever). May be given twice.",
+        ),
+    ] = None,
+    watch: Watch = None,
     mean_time: Annotated[
         float | None,
         typer.Option(
             "--mean-time-between-false-alarms",
             metavar="ROWS",
-            help="Of a calibrated stream, by default 10,000; for a new state.",
+            help="How rarely the change detector may go off on a calibrated stream, by default every 10,000 rows; "
+            "for a new state.",
         ),
     ] = None,
     level: Annotated[
-        float | None, typer.Option("--level", help="Of the test over all rows, by default 0.05; for a new state.")
+        float | None,
+        typer.Option(
+            "--level",
+            metavar="NUMBER",
+            help="Significance level of the test over all rows, by default 0.05; for a new state.",
+        ),
     ] = None,
 ) -> None:
-    """Watch a stream for as long as you like: looking often costs nothing.
+    """Watch a stream of predictions for overconfidence. You may look as often as you like.
 
-    A file is counted whole or not at all; the rows of a pipe in blocks as they arrive, with the state saved after each,
-    so that a run that is killed goes on where it was. Rows without --id count as often as they are fed.
+    A file counts as a whole or not at all. The rows of a pipe count as they arrive, and the state is saved before
+    anything is printed, so a run that is killed goes on where it was. Rows without --id count each time they are fed.
 
     \b
-      surefoot monitor today.parquet --state model.state
-      tail -f predictions.csv | surefoot monitor - --state model.state
+      surefoot monitor today.csv --state my.state
+      tail -f log.csv | surefoot monitor - \\
+        --state my.state
+      surefoot monitor --state my.state -o now.html
     """
     if weight is not None:
-        raise typer.BadParameter("a stream has no weights: each row is one bet")
-    delimiter = checked_delimiter(delimiter)
+        raise typer.BadParameter("--weight is not available here: each row of a stream counts once")
+    delimiter, rules = checked_delimiter(delimiter), [_checked_rule(rule) for rule in fail_on or []]
     if level is not None:
         checked_level(level)
+    if watch is not None and watch not in _SIDES:
+        raise typer.BadParameter(f"--watch is {watch!r}; it should be one of {', '.join(_SIDES)}")
     columns = columns_of(locals())
+    if file is None and columns:
+        role = next(iter(columns))
+        raise typer.BadParameter(f"--{role} names a column, but there is no FILE to read; give one, or - for a pipe")
     with clear_errors():
-        check_outputs(state, beside=[file])
-        from surefoot.files.reading import follow
+        beside = [path for path in (file, state) if path is not None]
+        check_outputs(state, beside=[file] if file is not None else [])
+        outputs = Outputs.plan(output or [], {"html": html}, allowed=("html", "json"), as_json=as_json, beside=beside)
+        options = {"alternative": watch, "mean_time_between_false_alarms": mean_time, "level": level}
+        given = {name: value for name, value in options.items() if value is not None}
+        if file is None:
+            monitor, before = _load(state, given), 0
+            _Screen(monitor, outputs).show_state()
+        else:
+            monitor = _open(state, given, identifier)
+            before = len(monitor.drift_rows)
+            reader: dict[str, Any] = {"delimiter": delimiter, "positive": positive, "float32": not as_float64}
+            _follow(monitor, file, state, _Screen(monitor, outputs), columns, identifier, group, reader)
+        _write(monitor, state, outputs)
+    went_off = {"alarm": monitor.alarm, "drift": len(monitor.drift_rows) > before}
+    reasons = [_reason(monitor, rule) for rule in dict.fromkeys(rules) if went_off[rule]]
+    say_failed(reasons, to_stderr=not outputs.is_text)
 
-        asked = {"alternative": watch, "mean_time_between_false_alarms": mean_time, "level": level}
-        watcher = _opened(state, {name: value for name, value in asked.items() if value is not None}, identifier)
-        screen = _Screen(watcher)
-        try:
-            blocks = follow(
-                file,
-                columns,
-                identifier=identifier,
-                delimiter=delimiter,
-                positive=positive,
-                float32=not as_float64,
-                group=group,
-            )
-            for number, (rows, ids, groups) in enumerate(blocks):
+
+def _checked_rule(rule: str) -> str:
+    if rule in _RULES:
+        return rule
+    hint = f"did you mean {found}? " if (found := closest(rule, _RULES)) else ""
+    raise typer.BadParameter(f"--fail-on is {rule!r}; {hint}a monitor fails on alarm or on drift")
+
+
+def _reason(m: Monitor, rule: str) -> str:
+    if rule == "alarm":
+        return f"alarm (the e-value over all rows reached {1 / m.level:,.0f} at row {m.alarm_row or 0:,})"
+    from surefoot.render.monitor_view import episode_words
+
+    return f"drift ({episode_words(m.episodes[-1]) if m.episodes else f'at row {m.drift_rows[-1]:,}'})"
+
+
+def _follow(
+    monitor: Monitor,
+    file: str,
+    state: str,
+    screen: _Screen,
+    columns: dict[str, str],
+    identifier: str | None,
+    group: str | None,
+    reader: dict[str, Any],
+) -> None:
+    """Count the rows of a file, or of a pipe as they come; the state is saved before anything is printed."""
+    from surefoot.files.reading import follow
+
+    is_live = file == "-"
+    try:
+        for number, (rows, ids, groups) in enumerate(
+            follow(file, columns, identifier=identifier, group=group, **reader)
+        ):
+            _count(monitor, rows, ids, groups)
+            if is_live:
+                monitor.save(state)
                 if not number:
                     screen.first()
-                _counted(watcher, rows, ids, groups)
-                if file == "-":
-                    # before anything is told of them: what was told has been kept
-                    watcher.save(state)
-                screen.tell()
-        except KeyboardInterrupt:
-            screen.close()
-            print("  stopped", file=sys.stderr)
-            if file != "-":
-                # a file is counted whole or not at all: it would be read from its start again
-                raise
-        finally:
-            screen.close()
-        watcher.save(state)
-        screen.last()
-        say(f"  State saved to {state}\n")
+                screen.show_new(began_only=True)
+            screen.draw_gauge()
+    except KeyboardInterrupt:
+        screen.clear()
+        say("  stopped", to_stderr=True)
+        if not is_live:
+            # a file is counted whole or not at all: it would be read from its start again
+            raise
+    finally:
+        screen.clear()
+    monitor.save(state)
+    if not is_live:
+        screen.first()
+        screen.show_new(began_only=False)
+    screen.last()
+    screen.print(f"  State saved to {state}\n")
 
 
-def _opened(state: str, asked: dict[str, Any], identifier: str | None) -> Monitor:
-    """The monitor that is kept there, if what is asked is what it does; or a new one."""
+def _write(m: Monitor, state: str, outputs: Outputs) -> None:
+    from surefoot.assessment.serialise import write_json
+    from surefoot.render.monitor_view import plain, report
+
+    if not outputs.is_text:
+        say(write_json({**plain(m), "state": state}, None).rstrip())
+    for kind, path in outputs.files.items():
+        content = report(m, Path(state).name) if kind == "html" else write_json({**plain(m), "state": state}, None)
+        write_whole(path, content)
+        say(f"  Wrote {path} ({size_of(path)})", to_stderr=not outputs.is_text)
+
+
+def _load(state: str, given: dict[str, Any]) -> Monitor:
+    """The monitor that is kept there, if it was begun with these options."""
+    from surefoot.risk.stream.monitor import Monitor
+
+    if not Path(state).exists():
+        raise FileNotFoundError(2, "no such state; begin it with: surefoot monitor FILE --state", state)
+    monitor = Monitor.load(state)
+    flags = {"alternative": "--watch", "mean_time_between_false_alarms": "--mean-time-between-false-alarms"}
+    for name, value in given.items():
+        if getattr(monitor, name) != value:
+            raise typer.BadParameter(
+                f"{flags.get(name, f'--{name}')} is {value}, but {state} was begun with {getattr(monitor, name)}; "
+                "leave it out, or begin a new state"
+            )
+    return monitor
+
+
+def _open(state: str, given: dict[str, Any], identifier: str | None) -> Monitor:
+    """The monitor that is kept there, or a new one."""
     from surefoot.risk.stream.monitor import Monitor
 
     if not Path(state).exists():
         try:
-            return Monitor(**{"alternative": "overconfident", **asked})
+            return Monitor(**{"alternative": "overconfident", **given})
         except ValueError as error:
             raise typer.BadParameter(str(error)) from error
-    watcher = Monitor.load(state)
-    for name, value in asked.items():
-        if getattr(watcher, name) != value:
-            raise typer.BadParameter(
-                f"{state} was begun with {name} {getattr(watcher, name)}; leave it, or begin a new state"
-            )
-    if identifier is None and watcher.has_ids:
+    monitor = _load(state, given)
+    if identifier is None and monitor.has_ids:
         raise typer.BadParameter(f"rows of {state} were counted by id; name the column with --id")
-    return watcher
+    return monitor
 
 
-def _counted(watcher: Monitor, rows: ArrayPredictions, ids: Any, groups: Any) -> None:
+def _count(monitor: Monitor, rows: ArrayPredictions, ids: Any, groups: Any) -> None:
     every = slice(None)
     doubt = {"doubt": rows.doubt_of(every)} if rows.stores_doubt else {}
-    watcher.update(rows.correct, None if doubt else rows.confidence_of(every), **doubt, ids=ids, groups=groups)
+    monitor.update(rows.correct, None if doubt else rows.confidence_of(every), **doubt, ids=ids, groups=groups)
 
 
 class _Screen:
-    """One line an alarm and nothing between, so that a pipe can run for weeks; on a terminal a last line that moves."""
+    """One line for each episode and nothing between, so that a pipe can run for weeks; on a terminal also a gauge."""
 
-    def __init__(self, watcher: Monitor) -> None:
+    def __init__(self, monitor: Monitor, outputs: Outputs) -> None:
         from surefoot.render.text import Terminal
 
-        self.m, self.terminal = watcher, Terminal.detect()
-        self.told = len(watcher.drift_rows)
-        self.alarmed = watcher.alarm
-        self.before, self.began = watcher.rows, time.monotonic()
-        self.is_live = sys.stderr.isatty()
+        self.m, self.terminal, self.is_quiet = monitor, Terminal.detect(), not outputs.is_text
+        self.shown = {episode.first_alarm: episode for episode in monitor.episodes}
+        self.has_alarm = monitor.alarm
+        self.before, self.began = monitor.rows, time.monotonic()
+        self.has_gauge = sys.stderr.isatty()
         self.drawn = 0.0
 
-    def first(self) -> None:
-        what = {"overconfident": "overconfidence", "underconfident": "underconfidence"}.get(
-            self.m.alternative, "both sides"
-        )
-        mean = f"mean time between false alarms at least {self.m.mean_time_between_false_alarms:,.0f} rows"
-        say(f"\n  watching for {what}; {mean}")
-        if self.before:
-            say(f"  going on after row {self.before:,}")
+    def print(self, text: str = "") -> None:
+        if not self.is_quiet:
+            say(text)
 
-    def tell(self) -> None:
-        limit = f"{self.m.mean_time_between_false_alarms:,.0f}"
-        for row in self.m.drift_rows[self.told :]:
+    def wrap(self, text: str) -> None:
+        from surefoot.render.monitor_view import wrap
+
+        for line in wrap(text, self.terminal):
+            self.print(line)
+
+    def first(self) -> None:
+        from surefoot.render.monitor_view import watching
+
+        self.print()
+        self.wrap(watching(self.m))
+        if self.before:
+            self.wrap(f"Going on after row {self.before:,}.")
+
+    def show_new(self, *, began_only: bool) -> None:
+        """The episodes that began since the last look, or those that went on as well."""
+        from surefoot.render.monitor_view import episode_lines
+
+        changed = [episode for episode in self.m.episodes if self.shown.get(episode.first_alarm) != episode]
+        new = [one for one in changed if one.first_alarm not in self.shown] if began_only else changed
+        if new:
             self.clear()
-            evidence = f"{self.m.drift_evidence[row]:,.0f} of {limit}"
-            alarm = self.terminal.style("ALARM", "1", "31")
-            say(f"  row {row:<12,}{alarm}   evidence {evidence:<22}restarted")
-        self.told = len(self.m.drift_rows)
-        if self.m.alarm and not self.alarmed:
+        for line in episode_lines(new, self.terminal):
+            self.print(line)
+        self.shown.update((episode.first_alarm, episode) for episode in changed)
+        if self.m.alarm and not self.has_alarm:
             self.clear()
-            row = self.m.alarm_row or 0
-            say(f"  row {row:<12,}the evidence of all rows so far has reached {1 / self.m.level:,.0f}")
-            self.alarmed = True
-        if self.is_live and time.monotonic() - max(self.drawn, self.began) > 0.2:
-            self.drawn = time.monotonic()
-            speed = (self.m.rows - self.before) / (self.drawn - self.began) / 1e6
-            full = min(20, round(20 * self.m.evidence / self.m.mean_time_between_false_alarms))
-            gauge = f"▕{'█' * full:<20}▏   {speed:.1f} M rows/s"
-            line = f"  row {self.m.rows:,}   evidence {self.m.evidence:,.0f} of {limit}   {gauge}"
-            print(f"\r\x1b[2K{line}", end="", file=sys.stderr, flush=True)
+            self.wrap(f"At row {self.m.alarm_row or 0:,} the e-value over all rows reached {1 / self.m.level:,.0f}.")
+            self.has_alarm = True
+
+    def draw_gauge(self) -> None:
+        if not self.has_gauge or time.monotonic() - max(self.drawn, self.began) <= 0.2:
+            return
+        self.drawn = time.monotonic()
+        limit = self.m.mean_time_between_false_alarms
+        full = min(20, round(20 * self.m.evidence / limit))
+        speed = (self.m.rows - self.before) / (self.drawn - self.began) / 1e6
+        gauge = f"▕{'█' * full:<20}▏   {speed:.1f} M rows/s"
+        line = f"  row {self.m.rows:,}   evidence {self.m.evidence:,.0f} of {limit:,.0f}   {gauge}"
+        print(f"\r\x1b[2K{line[: max(50, self.terminal.width - 1)]}", end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
-        if self.is_live and self.drawn:
+        if self.has_gauge and self.drawn:
             print("\r\x1b[2K", end="", file=sys.stderr, flush=True)
 
-    def close(self) -> None:
-        self.clear()
-
     def last(self) -> None:
-        m = self.m
-        alarms, mean = len(m.drift_rows), m.mean_time_between_false_alarms
-        expected = m.rows / mean
-        import textwrap
+        from surefoot.render.monitor_view import summary
 
-        from surefoot.render.numbers import pluralize
+        self.print()
+        self.wrap(self.terminal.simplify(summary(self.m)))
 
-        said = f"{pluralize(m.rows, 'row')}, {pluralize(alarms, 'alarm')}."
-        if alarms:
-            said += f" A calibrated stream would raise at most {_few(expected)} on average"
-            said += ", so these alone are no proof of drift." if alarms <= max(1.0, expected) else "."
-        said += (
-            f" Since the last alarm: evidence {m.evidence:,.0f} of {mean:,.0f}."
-            if alarms
-            else f" Evidence {m.evidence:,.0f} of {mean:,.0f}."
-        )
-        said += f" Over all rows: e-value {_evidence(m.e_value)}" + (
-            f", reached {1 / m.level:,.0f} at row {m.alarm_row:,}." if m.alarm_row else "."
-        )
-        say()
-        for line in textwrap.wrap(said, 78):
-            say(f"  {line}")
+    def show_state(self) -> None:
+        """Where a stream stands, without any new rows."""
+        from surefoot.render.monitor_view import episode_lines, headline, watching
 
-
-def _few(expected: float) -> str:
-    return f"{expected:,.0f}" if expected >= 9.5 else f"{max(expected, 0.1):.1f}"
-
-
-def _evidence(value: float) -> str:
-    return f"{value:.3g}"
+        self.print()
+        self.print(f"  {self.terminal.style(headline(self.m), '1')}")
+        self.wrap(watching(self.m))
+        self.print()
+        for line in episode_lines(self.m.episodes, self.terminal):
+            self.print(line)
+        self.last()
+        self.print()

@@ -6,13 +6,24 @@ from typing import Annotated, Any
 
 import typer
 
+#: A file that is read.
+File = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="CSV, TSV, Parquet, Arrow, JSON lines, NPZ, a saved tally, or samples_*.jsonl of lm-evaluation-harness; "
+        "also packed with gzip or zstd. A folder or a glob is one data set; - is standard input.",
+        show_default=False,
+    ),
+]
 Truth = Annotated[str | None, typer.Option("--truth", metavar="COL", help="Column of true labels.")]
 Predicted = Annotated[str | None, typer.Option("--predicted", metavar="COL", help="Column of predicted labels.")]
 Confidence = Annotated[
     str | None, typer.Option("--confidence", metavar="COL", help="Column of the confidence in each prediction, 0 to 1.")
 ]
 Doubt = Annotated[
-    str | None, typer.Option("--doubt", metavar="COL", help="Column of 1 - confidence, where it is known better.")
+    str | None,
+    typer.Option("--doubt", metavar="COL", help="Column of doubt (1 - confidence), where it has more digits."),
 ]
 Correct = Annotated[
     str | None, typer.Option("--correct", metavar="COL", help="Column of whether each prediction was correct.")
@@ -22,24 +33,27 @@ Probabilities = Annotated[
     typer.Option(
         "--probabilities",
         metavar="PREFIX|COL",
-        help="Probabilities of all classes: a list column, or what their columns' names start with; or one column of "
-        "the probability of the second label.",
+        help="Class probabilities: a list column, or what the columns' names start with; or one column, the "
+        "probability of the positive label.",
     ),
 ]
 Logits = Annotated[
     str | None,
-    typer.Option("--logits", metavar="PREFIX|COL", help="The same as logits, which keep their digits near certainty."),
+    typer.Option("--logits", metavar="PREFIX|COL", help="Logits instead of probabilities: exact near certainty."),
 ]
 Positive = Annotated[
     str | None,
     typer.Option(
-        "--positive", metavar="LABEL", help="The label whose probability a single column holds, unless labels are 0, 1."
+        "--positive",
+        metavar="LABEL",
+        help="The label whose probability a single column holds; needed unless labels are 0 and 1.",
     ),
 ]
 AsFloat64 = Annotated[
     bool,
     typer.Option(
-        "--as-float64", help="Take 1.0 literally in a float64 column of float32 numbers: a claim of certainty."
+        "--as-float64",
+        help="Take 1.0 as full certainty even where all numbers of a float64 column are float32 numbers.",
     ),
 ]
 Group = Annotated[
@@ -47,19 +61,38 @@ Group = Annotated[
     typer.Option(
         "--group",
         metavar="COL",
-        help="Column that says which rows belong together (patient, user, prompt): they may depend on each other.",
+        help="Column that says which rows belong together (patient, user, prompt), so that they may depend on each "
+        "other.",
     ),
 ]
 Weight = Annotated[str | None, typer.Option("--weight", metavar="COL", help="Column of sample weights.")]
 Delimiter = Annotated[
-    str | None, typer.Option("--delimiter", metavar="CHAR", help="What parts the columns of a text file, such as ';'.")
+    str | None,
+    typer.Option("--delimiter", metavar="CHAR", help="Separator of the columns in a text file, such as ';'."),
 ]
 Level = Annotated[
-    float, typer.Option("--level", help="Significance level: the chance of flagging a well-calibrated model.")
+    float,
+    typer.Option(
+        "--level", metavar="NUMBER", help="Significance level, the chance of flagging a well-calibrated model."
+    ),
 ]
 Margin = Annotated[
     float,
-    typer.Option("--margin", help="Overstatement that you do not mind: 0.02 is 2 points of confidence above accuracy."),
+    typer.Option(
+        "--margin", metavar="NUMBER", help="Overstatement that does not matter to you: 0.02 is 2 points of confidence."
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option("--format", metavar="text|json|markdown", help="What to print: text (the default), json or markdown."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Same as --format json.")]
+Html = Annotated[str | None, typer.Option("--html", metavar="FILE", help="Same as -o FILE, for an HTML page.")]
+Watch = Annotated[
+    str | None,
+    typer.Option(
+        "--watch", metavar="SIDE", help="overconfident (the default), underconfident or both; for a new state."
+    ),
 ]
 
 

@@ -1,4 +1,4 @@
-"""Rules for ``--fail-on``: ``risky``, ``inconclusive``, or a comparison of one number with another."""
+"""Rules for ``--fail-on``: ``risky``, ``inconclusive``, ``worse``, or a comparison of one number with another."""
 
 from __future__ import annotations
 
@@ -10,11 +10,16 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from surefoot.cli.parsing import closest
+
 if TYPE_CHECKING:
-    from surefoot.assessment.assess import Assessment
+    from surefoot.assessment.baseline import BaselineComparison
+    from surefoot.assessment.result import Assessment
 
 #: The verdicts that each word stands for.
 _WORDS = {"risky": ("overconfident", "mixed"), "inconclusive": ("inconclusive",)}
+#: The word for being worse than a baseline.
+WORSE = "worse"
 _OPERATORS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
 _RISK = [
     "pvalue",
@@ -52,10 +57,15 @@ class Rule:
 
     @property
     def is_metric(self) -> bool:
-        return self.name not in (*_WORDS, *_RISK)
+        return self.name not in (*_WORDS, WORSE, *_RISK)
 
-    def held(self, a: Assessment) -> str:
-        """Why it held, or an empty string. What cannot be known counts as held."""
+    def held(self, a: Assessment, compared: BaselineComparison | None = None) -> str:
+        """Why it holds, or an empty string. A rule on a metric that is not available holds."""
+        if self.name == WORSE:
+            assert compared is not None
+            from surefoot.cli.gate import reasons
+
+            return f"worse than the baseline ({'; '.join(reasons(compared))})" if compared.is_worse else ""
         if self.name in _WORDS:
             from surefoot.render.wording import headline
 
@@ -66,7 +76,7 @@ class Rule:
         value = float(getattr(a.risk, self.name)) if self.name in _RISK else a.metrics.get(self.name, math.nan)
         if math.isnan(value):
             why = a.reasons.get(self.name, "not defined on these rows")
-            return f"{self.text} ({self.name} cannot be known: {why.rstrip('.')})"
+            return f"{self.text} ({self.name} is not available: {why.rstrip('.')})"
         return f"{self.text} ({self.name} is {value:.4g})" if _OPERATORS[self.sign](value, self.number) else ""
 
 
@@ -78,7 +88,7 @@ def parsed(text: str) -> Rule:
     >>> parsed("csr > 2")
     Rule(text='csr > 2', name='csr', sign='>', number=2.0)
     """
-    if text.strip() in _WORDS:
+    if text.strip() in (*_WORDS, WORSE):
         return Rule(text, text.strip())
     match = re.fullmatch(r"\s*(\w+)\s*(<=|>=|<|>)\s*([-+0-9.eE]+|inf)\s*", text)
     try:
@@ -87,12 +97,13 @@ def parsed(text: str) -> Rule:
         number = math.nan
     if match is None or math.isnan(number):
         raise typer.BadParameter(
-            f"--fail-on is {text!r}; it should be risky, inconclusive, or like 'overstatement>0.02' or 'csr>2'"
+            f"--fail-on is {text!r}; it should be risky, inconclusive, worse (with --baseline), or compare a number, "
+            "such as 'overstatement>0.02' or 'ece>0.05'"
         )
     from surefoot.metrics import ALL
 
     if match[1] not in ALL and match[1] not in _RISK:
-        raise typer.BadParameter(
-            f"--fail-on names {match[1]!r}, which is no metric; try overstatement, oe_ratio, pvalue_omnibus, csr or ece"
-        )
+        found = closest(match[1], [*ALL, *_RISK])
+        hint = f"did you mean {found}?" if found else "try overstatement, oe_ratio, pvalue_omnibus, csr or ece"
+        raise typer.BadParameter(f"--fail-on is {text!r}, and there is no metric {match[1]!r}; {hint}")
     return Rule(text, match[1], match[2], number)

@@ -49,7 +49,7 @@ class Expression:
 
     def __pow__(self, power: int) -> Expression:
         if power != 2:
-            raise TypeError(f"terms know squares, not powers of {power!r}")
+            raise TypeError(f"terms support squares, not powers of {power!r}")
         return _node("multiply", self, self)
 
     def __neg__(self) -> Expression:

@@ -21,7 +21,15 @@ Direction = Literal["higher", "lower", "nearest", "none"]
 
 
 class Outcome(NamedTuple):
-    """A value together with what has to be said about it: why it is nan, or what was left out."""
+    """A value, and a note on it.
+
+    Attributes
+    ----------
+    value : object
+        The value: a number, or several for metrics that return one for each class.
+    note : str
+        Why it is nan, or what was left out; empty if there is nothing to add.
+    """
 
     value: Any
     note: str
@@ -29,48 +37,99 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Metric:
-    """What a number is made of and how to read it. ``metric(predictions)`` and ``metric.of(tally)`` give its value."""
+    """A metric: its terms, its formula, and how to read it.
+
+    ``metric(predictions)`` and ``metric.of(tally)`` give its value. ``surefoot.metrics.ALL`` has every metric by name.
+
+    Parameters
+    ----------
+    name : str
+        The name of the metric, as in ``surefoot.metrics.ALL``.
+    terms : tuple of Term
+        The sums that the formula needs.
+    formula : callable
+        Called with a :class:`Tally` of these terms, returns the value, or an ``Outcome`` with a note.
+    title : str
+        The name to print.
+    about : {"risk", "value", "calibration", "score"}
+        What it measures: risk, the value of confidences, calibration on the whole, or several of them at once.
+    reading : str
+        How to read a value, in a sentence.
+    notation : str
+        The formula in LaTeX.
+    ideal : float or None
+        The value of perfect predictions, if there is one.
+    direction : {"higher", "lower", "nearest", "none"}
+        Which values are better; ``"nearest"`` means nearest to ``ideal``.
+    range : tuple of float
+        The least and the largest possible value.
+    reference : str
+        Where it is published.
+    inferential : bool
+        Whether it measures evidence: then a weight of 2 is not the same as two rows.
+    takes_weights : bool
+        Whether it accepts unequal weights.
+    error : callable or None
+        For metrics read from binned scores: how far the value of a :class:`Tally` may be from that on the rows.
+
+    Examples
+    --------
+    >>> import surefoot as sf
+    >>> p = sf.Predictions.from_correct([True, False], [0.75, 0.5])
+    >>> csr = sf.metrics.ALL["csr"]
+    >>> csr(p), csr.of(sf.tally(p)), csr.ideal, csr.direction
+    (1.0, 1.0, 1.0, 'nearest')
+    """
 
     name: str
     terms: tuple[Term, ...]
     formula: Callable[[Tally], Any] = field(repr=False)
     title: str
-    #: What it speaks of: risk, value, calibration on the whole, or several of them at once.
     about: About = "calibration"
-    #: How to read a value, in a sentence.
     reading: str = ""
-    #: The formula as it is printed, in LaTeX.
     notation: str = ""
-    #: The value of perfect predictions, if there is one.
     ideal: float | None = None
-    #: Which values are better: "higher", "lower", "nearest" to the ideal, or "none" when better has no meaning.
     direction: Direction = "none"
     range: tuple[float, float] = (-math.inf, math.inf)
     reference: str = "Martin-Maroto, Abderrahaman-Elena and de Polavieja, Beyond ECE (2026)"
-    #: Whether it speaks of evidence: then a weight of 2 is not the same as two rows.
     inferential: bool = False
-    #: Whether unequal weights have a meaning for it.
     takes_weights: bool = True
-    #: For metrics of scores in cells: how far the value may be from that on the rows themselves.
     error: Callable[[Tally], float] | None = field(default=None, repr=False)
 
     @cached_property
     def additive(self) -> bool:
-        """Whether a tally of bounded size holds all it needs, so that :meth:`of` exists."""
+        """Whether a :class:`Tally` holds all that it needs, so that :meth:`of` works."""
         return all(term.key.is_bounded for term in self.terms)
 
     @cached_property
     def is_ranking(self) -> bool:
-        """Whether it is made of the order of scores."""
+        """Whether it depends on the order of scores, as AUC does."""
         return any(term.key.operation == "scores" for term in self.terms)
 
     @cached_property
     def is_of_classes(self) -> bool:
-        """Whether it is made class by class."""
+        """Whether it is computed class by class."""
         return any(term.key.classes for term in self.terms)
 
     def __call__(self, predictions: Predictions) -> Any:
-        """The value on these predictions; nan with a warning where it is not defined."""
+        """Return the value on these predictions.
+
+        Parameters
+        ----------
+        predictions : Predictions
+            The samples.
+
+        Returns
+        -------
+        float
+            The value; nan, with an :class:`UndefinedMetricWarning`, where it is not defined. Metrics with a value for
+            each class return several.
+
+        Raises
+        ------
+        MetricUnavailable
+            If the predictions lack what the metric needs, such as class probabilities.
+        """
         if not self.additive and not predictions.has_rows:
             raise NeedsRows(self.name)
         missing = self.missing(predictions)
@@ -79,10 +138,26 @@ class Metric:
         return self._warn_and_return(self.evaluate(predictions.tally(self.terms, exact=True)))
 
     def of(self, tally: Tally) -> Any:
-        """The value from a tally; for rankings within :meth:`bound` of that on the rows."""
+        """Return the value from a tally; for rankings it is within :meth:`bound` of that on the rows.
+
+        Parameters
+        ----------
+        tally : Tally
+            Totals that hold the terms of the metric.
+
+        Returns
+        -------
+        float
+            The value, as ``metric(predictions)`` returns it.
+
+        Raises
+        ------
+        MetricUnavailable
+            If the tally lacks a term, or the metric needs the rows themselves.
+        """
         if not self.additive:
             raise MetricUnavailable(
-                f"{self.name} needs the rows themselves; no tally of bounded size holds what it is made of."
+                f"{self.name} needs the rows themselves, which a tally does not hold; call it with predictions."
             )
         absent = next((term for term in self.terms if not tally.has(term)), None)
         if absent is not None:
@@ -93,28 +168,61 @@ class Metric:
         return self._warn_and_return(self.evaluate(tally))
 
     def evaluate(self, tally: Tally) -> Outcome:
-        """The value and what has to be said about it, in silence."""
+        """Return the value with a note, without warnings.
+
+        Parameters
+        ----------
+        tally : Tally
+            Totals that hold the terms of the metric.
+
+        Returns
+        -------
+        Outcome
+            ``value``, and ``note``: why it is nan, or empty.
+        """
         result = self.formula(tally)
         return result if isinstance(result, Outcome) else Outcome(result, "")
 
     def bound(self, tally: Tally) -> float:
-        """How far :meth:`of` may be from the value on the rows that were tallied, beyond rounding."""
+        """Return how far :meth:`of` may be from the value on the rows, because a tally bins scores.
+
+        Parameters
+        ----------
+        tally : Tally
+            Totals that hold the terms of the metric.
+
+        Returns
+        -------
+        float
+            The largest possible difference; 0 for metrics that a tally holds exactly.
+        """
         return 0.0 if self.error is None else self.error(tally)
 
     def missing(self, predictions: Predictions) -> str:
-        """Why these predictions cannot give the metric, or an empty string."""
+        """Return why the metric is not available for these predictions.
+
+        Parameters
+        ----------
+        predictions : Predictions
+            The samples.
+
+        Returns
+        -------
+        str
+            The reason, in a sentence; empty if the metric is available.
+        """
         if not predictions.has_rows and not self.additive:
             return str(NeedsRows(self.name))
         if not self.takes_weights and not predictions.has_equal_weights:
-            return f"{self.name} counts rows, and unequal weights have no meaning for it; leave out sample_weight."
+            return f"{self.name} counts rows and accepts no unequal weights; leave out sample_weight."
         if self.is_ranking and predictions.probabilities is None:
             return (
-                f"{self.name} ranks the scores of each class, and these predictions hold none; "
+                f"{self.name} needs the probability of each class, which these predictions do not have; "
                 "use Predictions.from_probabilities or from_logits."
             )
         if self.is_of_classes and predictions.truth is None:
             return (
-                f"{self.name} needs true and predicted labels, and these predictions hold only whether each was "
+                f"{self.name} needs true and predicted labels, and these predictions have only whether each was "
                 "correct; use Predictions.from_labels."
             )
         return ""

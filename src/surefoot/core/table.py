@@ -119,7 +119,7 @@ class Table:
         if len(codes) and codes[0] < cls.least_code:
             raise ValueError("a code is negative")
         if halves and len(codes) and codes[-1] >> HALF >= classes:
-            raise ValueError("a code speaks of a class without label")
+            raise ValueError("a code refers to a class without a label")
         totals = {}
         for term, parts in table["totals"].items():
             high = np.array([float(v) for v in parts[0]])

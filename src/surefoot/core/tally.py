@@ -1,4 +1,4 @@
-"""Tallies: sums of row expressions, kept apart by a key, that add."""
+"""Tallies: sums of row expressions by key, which add up over disjoint rows."""
 
 from __future__ import annotations
 
@@ -23,21 +23,43 @@ Label = bool | int | str
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tally:
-    """Totals of terms over some rows; tallies of disjoint rows add with ``+``.
+    """The totals that metrics are computed from; tallies of disjoint rows add with ``+``.
 
-    Fixed in size however many rows went in: what no bounded table can hold exactly (the scores that rankings are made
-    of) is rounded to a grid, and the metrics that use it say by how much they may be off.
+    Make one with :func:`tally`, save it, add it to others, and pass it to :func:`assess` or :meth:`Metric.of`. Its size
+    is fixed, however many rows it covers. Scores, which rankings such as AUC need, are rounded to a grid; these metrics
+    say by how much they may be off (:meth:`Metric.bound`).
+
+    Attributes
+    ----------
+    tables : mapping of str to table
+        The totals, by the name of their key.
+    labels : tuple or None
+        The classes, where they are known.
+    rounded : int
+        How many confidences are 1 only because they were rounded.
+    slices : mapping of label to Tally, or None
+        The tally of each slice, if it was made with ``by``.
+    by : str or None
+        What it is sliced by.
+    is_older : bool
+        Whether an earlier version saved it, which did not know all terms; adding keeps only the terms it has.
+
+    Examples
+    --------
+    >>> import surefoot as sf
+    >>> monday = sf.tally(sf.Predictions.from_correct([True, False], [0.9, 0.6]))
+    >>> tuesday = sf.tally(sf.Predictions.from_correct([True, True], [0.7, 0.8]))
+    >>> sf.metrics.ALL["accuracy"].of(monday + tuesday)
+    0.75
     """
 
     tables: Mapping[str, Any]
     labels: tuple[Label, ...] | None = None
     rounded: int = 0
-    #: Tallies of the slices, by their value, and what they were sliced by.
     slices: Mapping[Label, Tally] | None = None
     by: str | None = None
     #: Results that formulas share, kept so that no table is walked twice.
     _cache: dict[str, Any] = field(default_factory=dict, repr=False)
-    #: Whether it was saved by an earlier version, which did not know all terms: others then lose what it lacks.
     is_older: bool = False
 
     def __repr__(self) -> str:
@@ -46,20 +68,67 @@ class Tally:
         return f"<Tally: {terms} terms under {len(self.tables)} keys{slices}>"
 
     def __getitem__(self, term: Term) -> float:
-        """The total of a term without key."""
+        """Return the total of a term that has no key.
+
+        Parameters
+        ----------
+        term : Term
+            A term that the tally holds.
+
+        Returns
+        -------
+        float
+            The sum over all rows.
+        """
         sums = self.tables[term.key.name].totals[term.name]
         return float(sums.high[0] + sums.low[0])
 
     def table(self, key: Key) -> Any:
-        """The totals under a key."""
+        """Return the totals under a key.
+
+        Parameters
+        ----------
+        key : Key
+            The key of a term that the tally holds.
+
+        Returns
+        -------
+        Table
+            The totals, with a code for each value of the key.
+        """
         return self.tables[key.name]
 
     def has(self, term: Term) -> bool:
+        """Return whether the tally holds a term.
+
+        Parameters
+        ----------
+        term : Term
+            The term to look for.
+
+        Returns
+        -------
+        bool
+            Whether its total is there.
+        """
         table = self.tables.get(term.key.name)
         return table is not None and table.holds(term.name)
 
     def cached(self, name: str, compute: Callable[[], Any]) -> Any:
-        """What ``compute`` gives, computed at most once for this tally."""
+        """Return the result of ``compute``, which is called at most once for this tally.
+
+        Parameters
+        ----------
+        name : str
+            The name under which the result is kept.
+        compute : callable
+            Called without arguments if there is no result of that name yet.
+
+        Returns
+        -------
+        object
+            The result.
+        """
         if name not in self._cache:
             self._cache[name] = compute()
         return self._cache[name]
@@ -84,12 +153,34 @@ class Tally:
         return self if other == 0 else NotImplemented  # so that sum(tallies) works
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the tally as JSON: whole, or not at all."""
+        """Write the tally to a JSON file; a crash leaves the old file or the new one.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file to write.
+        """
         documents.write(path, "tally", SCHEMA, self._pack())
 
     @staticmethod
     def load(path: str | PathLike[str]) -> Tally:
-        """Read a tally that :meth:`save` wrote; a damaged, foreign or newer file is an :class:`InvalidTally`."""
+        """Read a tally that :meth:`save` wrote.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file to read.
+
+        Returns
+        -------
+        Tally
+            The same totals.
+
+        Raises
+        ------
+        InvalidTally
+            If the file is damaged, is not a tally, or was written by a newer version.
+        """
         return documents.read(path, "tally", SCHEMA, _unpack, InvalidTally)
 
     def _pack(self) -> dict[str, Any]:
@@ -154,12 +245,12 @@ def _check_alike(one: Tally, other: Tally) -> None:
         key, term = sorted(terms ^ others)[0]
         side = "first" if (key, term) in terms else "second"
         raise InvalidTally(
-            f"these tallies do not hold the same terms: only the {side} has {term!r} by {key}. "
-            "Tally both with the same metrics, with the same constructor and for the same number of classes."
+            f"these tallies hold different terms: only the {side} has {term!r} by {key}. "
+            "Make both with the same metrics, with the same constructor and for the same number of classes."
         )
     if one.labels and other.labels and type(one.labels[0]) is not type(other.labels[0]):
         raise InvalidTally(
-            f"the labels of one tally are like {one.labels[0]!r}, of the other like {other.labels[0]!r}."
+            f"one tally has labels such as {one.labels[0]!r}, the other such as {other.labels[0]!r}; convert one."
         )
     if one.by != other.by:
         raise InvalidTally(f"one tally is sliced by {one.by or 'nothing'}, the other by {other.by or 'nothing'}.")
@@ -168,8 +259,8 @@ def _check_alike(one: Tally, other: Tally) -> None:
     ranks = any(table.steps is not None for table in one.tables.values())
     if ranks and set(one.labels or ()) != set(other.labels or ()):
         raise InvalidTally(
-            "these tallies rank scores of different classes, and rows of one hold no score for classes of the other; "
-            "tally both with the same labels=, or with metrics= that do not rank."
+            "these tallies hold scores of different classes and cannot be added; make both with the same labels=, or "
+            "with metrics= that need no scores."
         )
 
 

@@ -1,4 +1,4 @@
-"""Terms: what a row adds, and the key it is added under."""
+"""Terms: the summand of a row, and the key it is summed under."""
 
 from __future__ import annotations
 
@@ -13,7 +13,29 @@ from surefoot.core.keys import ALL_ROWS, Key
 
 @dataclass(frozen=True)
 class Term:
-    """A row expression to add up, and the key to add it under. Terms are equal when their names are."""
+    """A row expression to sum, and the key to sum it under.
+
+    Metrics are formulas over the totals of terms. Terms are equal when their names are.
+
+    Parameters
+    ----------
+    name : str
+        The name under which a :class:`Tally` stores the total.
+    expression : callable
+        Called with a row, returns its summand. Use arithmetic, comparisons and ``log`` on ``row.correct``,
+        ``row.wrong``, ``row.confidence``, ``row.doubt`` (1 - confidence) and ``row.weight``, so that every engine
+        (NumPy, torch, dataframes) can evaluate it.
+    key : Key, optional
+        What totals are kept apart by (a bin, a class, a score); by default one total for all rows.
+
+    Examples
+    --------
+    >>> import surefoot as sf
+    >>> wrong = sf.Term("wrong weight", lambda row: row.weight * row.wrong)
+    >>> p = sf.Predictions.from_correct([True, False, False], [0.9, 0.8, 0.7])
+    >>> p.tally([wrong])[wrong]
+    2.0
+    """
 
     name: str
     expression: Callable[[Any], Any] = field(compare=False)
@@ -21,7 +43,7 @@ class Term:
 
     @cached_property
     def traced(self) -> Expression:
-        """What the term says, as an expression that any engine can evaluate."""
+        """The expression of the term in a form that any engine can evaluate."""
         return trace(self.expression)
 
 

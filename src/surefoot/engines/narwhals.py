@@ -60,9 +60,9 @@ class NarwhalsEngine(Engine):
         super().__init__(predictions)
         if by is not None and not isinstance(by, str):
             raise InvalidPredictions(
-                "is a column of values, but these predictions lie in a lazy frame",
+                "is a column of values, but these predictions are in a lazy frame",
                 argument="by",
-                hint="give the name of one of its columns",
+                hint="pass the name of one of its columns",
             )
         self.nw = nw
         self.sliced_by = by
@@ -279,7 +279,7 @@ class NarwhalsEngine(Engine):
             return nw.col(f"sf_{by}")
         schema = predictions.frame.collect_schema()
         if by not in schema:
-            raise InvalidPredictions(f"by={by!r} is no column of the frame.")
+            raise InvalidPredictions(f"by={by!r} is not a column of the frame.")
         dtype, column = schema[by], nw.col(by)
         if dtype in (nw.Categorical, nw.Enum) or isinstance(dtype, nw.Enum):
             column = column.cast(nw.String)

@@ -1,9 +1,9 @@
-"""Surprise concentration: which share of CSR the most surprising rows carry."""
+"""Surprise concentration: which share of CSR the most surprising rows hold."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,15 +11,18 @@ import numpy as np
 from surefoot.core.table import Floats
 from surefoot.figures.figure import Axis, Curve, Figure, Layer, Mark, Point, Text, Tick
 from surefoot.figures.labels import QUARTERS, decade
+from surefoot.figures.placing import Canvas, fitting_ticks
 from surefoot.risk.law.counts import Counts
 
+#: Errors that a title rests on at least, and rows that are a few.
+ENOUGH_ERRORS, _HANDFUL = 10, 5
 #: CSR that rounding leaves above 1.
 _DUST = 1e-12
 
 
 @dataclass(frozen=True)
 class Concentration:
-    """What share of CSR the most surprising errors carry: of the first ``rows``, the share."""
+    """What share of CSR the most surprising errors hold: of the first ``rows``, the share."""
 
     rows: Floats
     share: Floats
@@ -38,7 +41,7 @@ class Concentration:
         return [*(k for k in round_numbers if k < self.errors), self.errors]
 
     def share_of(self, rows: float) -> float:
-        """The share that so many rows carry."""
+        """The share that so many rows hold."""
         return min(1.0, float(np.interp(rows, np.append(0.0, self.rows), np.append(0.0, self.share))))
 
     def csr_without(self, rows: float) -> float:
@@ -48,7 +51,7 @@ class Concentration:
 
     @cached_property
     def rows_to_remove(self) -> int:
-        """How many must be set aside before the CSR of the others is at most 1."""
+        """How many must be removed before the CSR of the others is at most 1."""
         few, many = 0, self.errors
         while few < many:
             middle = (few + many) // 2
@@ -60,43 +63,74 @@ class Concentration:
 
     @property
     def title(self) -> str:
-        if self.csr <= 1:
-            return "How surprise is spread over the errors"
-        if self.rows_to_remove <= 5:
+        """The finding; the plain name of the figure where there are too few errors for one."""
+        if self.csr <= 1 or self.errors < ENOUGH_ERRORS:
+            return "How CSR is spread over the errors"
+        if self.rows_to_remove <= _HANDFUL:
             rows = "1 row" if self.rows_to_remove == 1 else f"{self.rows_to_remove} rows"
-            return f"A handful of rows: without {rows}, CSR is at most 1"
-        return f"Not a handful of rows: {self.rows_to_remove:,} must go before CSR falls to 1"
+            return f"A few rows decide: without {rows}, CSR is at most 1"
+        return f"Many rows contribute: CSR is above 1 until {self.rows_to_remove:,} are removed"
 
     def figure(self) -> Figure:
-        """The share of CSR by the number of rows set aside, on a log axis."""
+        """The share of CSR by the number of rows removed, on a log axis."""
         most = max(2, self.errors)
-        decades = tuple(Tick(10.0**d, decade(d)) for d in range(math.floor(math.log10(most)) + 1))
-        x = Axis("Rows set aside, most surprising first", 1, most, decades, is_log=True)
+        last = math.floor(math.log10(most))
+        bare = Axis("Rows removed, most surprising first", 1, most, (), is_log=True)
+        every = tuple(Tick(k, f"{k:,}") for d in range(last + 1) for k in (10**d, 2 * 10**d, 5 * 10**d) if k <= most)
+        decades = (
+            tuple(Tick(10.0**d, decade(d, 5)) for d in range(0, last + 1, step)) for step in range(1, max(2, last + 1))
+        )
+        x = replace(bare, ticks=fitting_ticks(bare, (every, *decades)))
+        y = Axis("Share of CSR they hold", 0, 1, QUARTERS)
         drawn = np.unique(np.geomspace(1, self.errors, 90).astype(int)).tolist()
         points = tuple(
             Point(i, x.value(x.share(k) - 0.04), x.value(x.share(k) + 0.04), (Mark("dot", k, self.share_of(k)),))
             for i, k in enumerate(self.ranks)
         )
-        texts = [
-            Text(f"{k} rows, {self.share_of(k):.0%}", k, self.share_of(k), "end", (-10, 0), "label")
-            for k in (10, 50)
-            if k < self.errors / 2 and x.share(k) > 0.3
-        ]
+        curve = Curve(tuple(drawn), tuple(map(self.share_of, drawn)))
         ideal = None
         if self.csr > 1:
             calm = self.share_of(self.rows_to_remove)
             ideal = ((1, calm), (most, calm))
-            # under the line where there is room
-            texts.append(Text("the rest has CSR 1", 1, calm, "start", (4, 16 if calm > 0.15 else -6)))
-        return Figure(
-            self.title,
-            x,
-            Axis("Share of CSR they carry", 0, 1, QUARTERS),
-            {"all": Layer(points)},
-            ideal,
-            (Curve(tuple(drawn), tuple(map(self.share_of, drawn))),),
-            tuple(texts),
-        )
+        texts = self._texts(Canvas(x, y), points, curve, ideal)
+        return Figure(self.title, x, y, {"all": Layer(points)}, ideal, (curve,), texts)
+
+    def _texts(
+        self,
+        canvas: Canvas,
+        points: tuple[Point, ...],
+        curve: Curve,
+        ideal: tuple[tuple[float, float], tuple[float, float]] | None,
+    ) -> tuple[Text, ...]:
+        """What the line means, and how much ten and fifty rows hold, where there is room."""
+        canvas.add_curve(curve.x, curve.y)
+        for point in points:
+            canvas.add_point(point)
+        found = []
+        if ideal is not None:
+            (left, calm), (right, _) = ideal
+            canvas.add_curve((left, right), (calm, calm))
+            words = "without them, CSR is 1"
+            found.append(
+                canvas.place(
+                    [
+                        Text(words, left, calm, "start", (4, 16)),
+                        Text(words, left, calm, "start", (4, -6)),
+                        Text(words, right, calm, "end", (-4, 16)),
+                        Text(words, right, calm, "end", (-4, -6)),
+                    ]
+                )
+            )
+        for k in (10, 50):
+            if k < self.errors / 2 and canvas.x.share(k) > 0.3:
+                share = self.share_of(k)
+                words = f"{k} rows, {share:.0%}"
+                left_of, under = (
+                    Text(words, k, share, "end", (-10, 0), "label"),
+                    Text(words, k, share, "start", (6, 18), "label"),
+                )
+                found.append(canvas.place([left_of, under]))
+        return tuple(text for text in found if text is not None)
 
 
 def concentration(counts: Counts, csr: float) -> Concentration | None:

@@ -10,6 +10,7 @@ import numpy as np
 from surefoot.core.table import Floats
 from surefoot.figures.figure import Axis, Curve, Figure, Layer, Mark, Point, Text
 from surefoot.figures.labels import QUARTERS, percent_ticks
+from surefoot.figures.placing import Canvas
 from surefoot.risk.law.counts import Counts
 
 #: Shares of rows answered that are marked.
@@ -48,14 +49,29 @@ class Coverage:
             Point(i, share - 0.05, share + 0.05, (Mark("dot", share, error),))
             for i, (share, error) in enumerate(self.samples)
         )
+        x = Axis("Coverage: share of rows answered, surest first", 0, 1, QUARTERS)
+        y = Axis("Errors among them", 0, highest, percent_ticks(round_numbers(highest)))
+        canvas = Canvas(x, y)
+        canvas.add_curve(curve.x, curve.y)
+        for point in points:
+            canvas.add_point(point)
+        words = "if all rows are answered"
+        note = canvas.place(
+            [
+                Text(words, 0, overall, "start", (4, -6)),
+                Text(words, 0, overall, "start", (4, 16)),
+                Text(words, 1, overall, "end", (-10, -6)),
+                Text(words, 1, overall, "end", (-10, 16)),
+            ]
+        )
         return Figure(
-            "Errors by how many rows are answered",
-            Axis("Rows answered, surest first", 0, 1, QUARTERS),
-            Axis("Errors among them", 0, highest, percent_ticks(round_numbers(highest))),
+            "Errors by coverage",
+            x,
+            y,
             {"all": Layer(points)},
             ((0, overall), (1, overall)),
             (curve,),
-            (Text("if all are answered", 0, overall, "start", (4, -6)),),
+            () if note is None else (note,),
         )
 
 

@@ -94,6 +94,8 @@ class Point:
     kind: Kind = "dot"
     interval: tuple[float, float] | None = None
     label: Text | None = None
+    #: Whether the interval stands back: that of no error at all reaches far, and many of them would be a fence.
+    is_faint: bool = False
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,9 @@ from collections.abc import Iterable
 
 from surefoot.figures.figure import Tick
 
+#: A multiplication sign between spaces that no line is broken at.
+_TIMES = "\u00a0×\u00a0"
+
 
 def significant(value: float, digits: int = 3) -> str:
     """So many significant digits, with thousands commas: 13.4, 0.0398, 8.09, 2.63e+06."""
@@ -24,15 +27,15 @@ def significant(value: float, digits: int = 3) -> str:
 
 
 def typeset(text: str) -> str:
-    """The same for print: powers of ten with superscript exponents, and true minus signs.
+    """The same for print: powers of ten with superscript exponents, kept on one line, and true minus signs.
 
     Examples
     --------
-    >>> typeset("3.8e-05, -1.5")
-    '3.8 × 10⁻⁵, −1.5'
+    >>> typeset("3.8e-05, -1.5") == "3.8\\u00a0×\\u00a010⁻⁵, −1.5"
+    True
     """
-    text = re.sub(r"(\d(?:\.\d+)?)e([+-]\d+)", lambda m: f"{m[1]} × {power_of_ten(int(m[2]))}", text)
-    text = re.sub(r"< 1 × 10", "< 10", text)
+    text = re.sub(r"(\d(?:\.\d+)?)e([+-]\d+)", lambda m: f"{m[1]}{_TIMES}{power_of_ten(int(m[2]))}", text)
+    text = text.replace(f"< 1{_TIMES}10", "< 10")
     return re.sub(r"(?<![\w⁻])-(?=\d)", "−", text)
 
 
@@ -41,11 +44,11 @@ def power_of_ten(exponent: int) -> str:
     return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
-def decade(exponent: int) -> str:
-    """A power of ten on an axis: 0.1, 1,000, and 10⁷ from there on."""
-    if exponent <= 0:
+def decade(exponent: int, first_power: int = 7) -> str:
+    """A power of ten on an axis: 0.1, 1,000, and from ``first_power`` on 10⁷."""
+    if -4 < exponent <= 0:
         return f"{10.0**exponent:g}"
-    return f"{10**exponent:,}" if exponent < 7 else power_of_ten(exponent)
+    return f"{10**exponent:,}" if 0 < exponent < first_power else power_of_ten(exponent)
 
 
 def area(value: float) -> str:

@@ -12,7 +12,7 @@ from surefoot.core.table import Floats
 from surefoot.errors import UndefinedMetricWarning
 from surefoot.figures.figure import Axis, Curve, Figure, Layer, Mark, Point, Text
 from surefoot.figures.labels import area, percent_ticks
-from surefoot.metrics.ranking import cw_roc_curve, roc_curve
+from surefoot.metrics.roc import cw_roc_curve, roc_curve
 from surefoot.predictions import ArrayPredictions
 
 #: Rows times classes up to which the curves are drawn.
@@ -49,7 +49,7 @@ class Roc:
         if width < 1:
             steepest = float(np.interp(width / 50, self.false_alarms, self.found))
             floor = min(0.9, math.floor(10 * steepest) / 10)
-        y = Axis("Found (true positive rate)", floor, 1, percent_ticks(np.linspace(floor, 1, 5).tolist(), 3))
+        y = Axis("True positive rate", floor, 1, percent_ticks(np.linspace(floor, 1, 5).tolist(), 3))
         points = []
         for i, (false, plain, weighted) in enumerate(self.samples):
             marks = (Mark("ring", false, plain), Mark("dot", false, weighted))
@@ -60,14 +60,15 @@ class Roc:
         for values, is_main in ((self.found, False), (self.weighted, True)):
             inside = (self.false_alarms <= width) & (values >= floor)
             curves.append(Curve(tuple(self.false_alarms[inside].tolist()), tuple(values[inside].tolist()), is_main))
+        x = Axis("False positive rate", 0, width, percent_ticks(np.linspace(0, width, 6).tolist()))
         left = 0.4 * width
         legend = (
-            Text(f"cwROC, area {area(self.cw_auc)}", left, y.value(0.38), "start", (12, 4), "label", "dot"),
-            Text(f"ROC, area {area(self.auc)}", left, y.value(0.28), "start", (12, 4), "faint", "ring"),
+            Text(f"cwROC, area {area(self.cw_auc)}", left, y.value(0.2), "start", (12, 4), "label", "dot"),
+            Text(f"ROC, area {area(self.auc)}", left, y.value(0.1), "start", (12, 4), "faint", "ring"),
         )
         return Figure(
             "ROC and confidence-weighted ROC",
-            Axis("False alarms (false positive rate)", 0, width, percent_ticks(np.linspace(0, width, 6).tolist())),
+            x,
             y,
             {"all": Layer(tuple(points))},
             ((0, 0), (1, 1)) if width == 1 else None,

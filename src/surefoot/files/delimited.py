@@ -25,9 +25,11 @@ class DelimitedFile:
         import pyarrow as pa
 
         self.name, self._pieces, self._delimiter = name, pieces, delimiter
+        #: Columns whose text is kept as it is written, such as 007.
+        self.verbatim: frozenset[str] = frozenset()
         first = pieces.first()
         if first[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\x00" in first[:1000]:
-            raise BadFile("no text in UTF-8, by its first bytes in UTF-16; save it as UTF-8", file=name)
+            raise BadFile("not UTF-8 text; its first bytes look like UTF-16. Save it as UTF-8", file=name)
         if not first.strip():
             raise BadFile("empty; there is nothing to assess", file=name)
         line = first.partition(b"\n")[0].decode("utf-8", "replace").strip("\r\ufeff")
@@ -35,7 +37,7 @@ class DelimitedFile:
         if delimiter not in line and other is not None:
             raise BadFile(
                 f"the header '{printable(line)}' has no {_OTHERS.get(delimiter, delimiter)[2:]}; its columns seem to "
-                f"be parted by {_OTHERS[other]}: say --delimiter '{_escape(other)}'",
+                f"be separated by {_OTHERS[other]}: pass --delimiter '{_escape(other)}'",
                 file=name,
             )
         self._head = self._parse(first, None, (), 0, header=True, quotes=b'"' in first)
@@ -59,7 +61,7 @@ class DelimitedFile:
             if kinds.is_binary(self.schema.field(name).type):
                 for row, value in enumerate(self._head.column(name).to_pylist()):
                     if value is not None and value.decode("utf-8", "replace").encode() != value:
-                        raise BadFile("which is no text in UTF-8", column=name, row=row, value=value, file=self.name)
+                        raise BadFile("which is not UTF-8 text", column=name, row=row, value=value, file=self.name)
 
     def head(self) -> pa.Table:
         return self._head
@@ -73,6 +75,8 @@ class DelimitedFile:
             kind = self.schema.field(name).type
             if name in numbers:
                 types[name] = pa.float64()
+            elif name in self.verbatim:
+                types[name] = pa.string()
             elif kinds.is_boolean(kind) or kinds.is_integer(kind) or kinds.is_floating(kind):
                 types[name] = kind
             else:
@@ -110,7 +114,7 @@ class DelimitedFile:
                 raise BadFile(
                     f"{row.actual_columns} columns instead of {row.expected_columns} ('{printable(row.text)}')",
                     row=done + number - header - 1,
-                    hint="mend or drop the line",
+                    hint="correct or drop the line",
                     file=self.name,
                 ) from None
             if types:

@@ -89,6 +89,12 @@ def find_columns(name: str, head: pa.Table, given: Mapping[str, Any]) -> Columns
     return finder.found()
 
 
+def find_scores(name: str, head: pa.Table, given: Mapping[str, Any]) -> str | tuple[str, ...]:
+    """The columns of probabilities or logits alone, of a file that need not hold the truth."""
+    finder = _Finder(name, head, {role: value for role, value in given.items() if value is not None})
+    return finder.scores()
+
+
 class _Finder:
     def __init__(self, name: str, head: pa.Table, given: dict[str, Any]) -> None:
         import pyarrow.types as kinds
@@ -135,6 +141,16 @@ class _Finder:
         else:
             self._labels(named)
         return Columns(**self.taken)
+
+    def scores(self) -> str | tuple[str, ...]:
+        self._scores()
+        found: str | tuple[str, ...] | None = self.taken.get("logits") or self.taken.get("probabilities")
+        if found is None:
+            raise Ambiguous(
+                f"no column is called like probabilities; name them with --probabilities or --logits; {self._there()}",
+                file=self.name,
+            )
+        return found
 
     def _scores(self) -> None:
         """Probabilities or logits of all classes, or P(second label)."""
@@ -186,7 +202,7 @@ class _Finder:
         if as_second == as_stated and len(labels) == 2:
             raise Ambiguous(
                 f"'{printable(column)}' could be the confidence in '{printable(predicted)}' or "
-                "the probability of the second label; say --confidence or --probabilities",
+                "the probability of the second label; pass --confidence or --probabilities",
                 file=self.name,
             )
         self.taken["probabilities" if as_second else "confidence"] = column
@@ -198,7 +214,7 @@ class _Finder:
             self._by_name("doubt", self._is_number)
         if "confidence" not in self.taken and "doubt" not in self.taken:
             raise Ambiguous(
-                f"no column is called like a confidence; name one with --confidence, "
+                f"no column of confidences was detected; name it with --confidence, "
                 f"--probabilities or --logits; {self._there()}",
                 file=self.name,
             )
@@ -211,8 +227,9 @@ class _Finder:
             if "correct" not in self.taken:
                 missing = "truth" if "predicted" in self.taken else "predicted"
                 other = "" if {"truth", "predicted"} & named else ", or --correct"
+                called = {"truth": "true"}.get(missing, missing)
                 raise Ambiguous(
-                    f"no column is called like what was {missing}; name it with --{missing}{other}; {self._there()}",
+                    f"no column of {called} labels was detected; name it with --{missing}{other}; {self._there()}",
                     file=self.name,
                 )
             self.taken.pop("truth", None)
@@ -226,7 +243,7 @@ class _Finder:
         if needed and "truth" not in self.taken:
             other = ", or --correct and --confidence" if self._named("correct") else ""
             raise Ambiguous(
-                f"no column is called like the truth; name it with --truth{other}; {self._there()}",
+                f"no column of true labels was detected; name it with --truth{other}; {self._there()}",
                 file=self.name,
             )
 
@@ -311,7 +328,7 @@ class _Finder:
     def _there(self) -> str:
         listed = ", ".join(f"'{printable(c)}'" for c in self.columns[:8])
         more = f" and {len(self.columns) - 8} more" if len(self.columns) > 8 else ""
-        return f"there is {listed}{more}"
+        return f"the columns are {listed}{more}"
 
 
 def _each(role: str | tuple[str, ...] | None) -> tuple[str, ...]:

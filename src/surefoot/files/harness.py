@@ -80,7 +80,7 @@ def _log_likelihoods(where: dict[str, Any], sample: dict[str, Any]) -> list[floa
             raise ValueError
     except (TypeError, ValueError, IndexError, KeyError):
         raise BadFile(
-            "not the log-likelihoods of choices; of generated answers the log does not say how sure the model was",
+            "not the log-likelihoods of choices; for generated answers the log holds no confidence",
             column="filtered_resps",
             value=answers,
             hint="give JSON lines with a confidence",

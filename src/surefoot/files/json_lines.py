@@ -78,11 +78,11 @@ class JsonLinesFile:
             except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError):
                 row = next(i for i, value in enumerate(values) if not _fits(value, kind))
                 raise BadFile(
-                    "of another kind than in the first rows",
+                    "of another type than in the first rows",
                     column=name,
                     row=done + row,
                     value=values[row],
-                    hint="a column holds one kind",
+                    hint="a column must hold one type",
                     file=self.name,
                 ) from None
         return pa.table(arrays, names=list(columns))
@@ -92,7 +92,7 @@ class JsonLinesFile:
             return value
         if value is None or value == "":
             raise BadFile(
-                "is missing: how sure the model was is not known there",
+                "is missing, so the confidence of this row is unknown",
                 column=name,
                 row=row,
                 hint="fill or drop the row",
@@ -145,7 +145,7 @@ def objects(name: str, piece: bytes, done: int, most: int | None = None) -> list
             raise BadFile(why, row=done + len(rows), hint="is the file cut off?", file=name) from None
         if not isinstance(row, dict):
             why = f"{printable_value(row)} is no JSON object"
-            raise BadFile(why, row=done + len(rows), hint="one object a line is meant", file=name)
+            raise BadFile(why, row=done + len(rows), hint="each line must be one JSON object", file=name)
         rows.append(row)
     return rows
 

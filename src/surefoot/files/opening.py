@@ -55,7 +55,7 @@ def open_data(path: str, delimiter: str | None = None) -> list[Source] | Tally:
     opened = [_at(each, delimiter) for each in paths]
     tallies = [each for each in opened if isinstance(each, Tally)]
     if tallies and len(tallies) < len(opened):
-        raise BadFile("saved tallies beside other files; give one kind", file=path)
+        raise BadFile("saved tallies together with other files; pass files of one kind", file=path)
     if tallies:
         total = tallies[0]
         for each in tallies[1:]:
@@ -91,10 +91,10 @@ def _paths(path: str) -> list[Path]:
         found = logs or found
         kinds = sorted({str(_format(p)) for p in found})
         if not found:
-            raise BadFile(f"a folder without files of rows ({_KNOWN})", file=path)
+            raise BadFile(f"the folder has no data files ({_KNOWN})", file=path)
         if len(kinds) > 1:
             raise BadFile(
-                f"a folder with files of several kinds ({', '.join(kinds)}); name them by a glob",
+                f"the folder has files of several kinds ({', '.join(kinds)}); choose with a pattern such as '*.csv'",
                 file=path,
             )
         return found

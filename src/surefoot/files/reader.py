@@ -15,10 +15,11 @@ from surefoot._io.printable import printable
 from surefoot.assessment.inputs import repeated_identifier
 from surefoot.core.tally import Tally
 from surefoot.errors import AmbiguousLabels, InvalidPredictions, InvalidTally
+from surefoot.files.delimited import DelimitedFile
 from surefoot.files.finding import Ambiguous, Columns, find_columns
 from surefoot.files.harness import COLUMNS, SampleLog
 from surefoot.files.rounding import decimals_of
-from surefoot.files.source import BadFile, Batch, Source
+from surefoot.files.source import BadFile, Batch, Source, gather
 from surefoot.files.streams import ahead
 from surefoot.metrics import ALL
 from surefoot.metrics.tallying import tally, terms_for
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
 #: Rows and bytes up to which all rows are held in memory, so that every indicator can be had.
 MOST_ROWS, MOST_BYTES = 2_000_000, 1 << 29
 _MOST_SLICES = 10_000
-#: Rows, or bytes, that are tallied together.
-_TOGETHER, _HEAVY = 1 << 22, 1 << 27
 
 Progress = Callable[[float, int], None]
 
@@ -59,6 +58,8 @@ class Reading:
     #: What each row belongs to, where that was asked for; and a column that looks as if rows belonged to its values.
     groups: Any = None
     looks_grouped: str = ""
+    #: Other columns of the rows that are held, to be shown beside them.
+    shown: Any = None
 
     @property
     def said(self) -> str:
@@ -87,6 +88,7 @@ class Reader:
         positive: Any = None,
         float32: bool = True,
         group: str | None = None,
+        show: Sequence[str] = (),
     ) -> None:
         self.name, self.sources, self.labels, self.floor = name, sources, labels, floor
         self.positive, self.float32 = positive, float32
@@ -100,16 +102,21 @@ class Reader:
         )
         self.by, self.group = by, group
         self.names = self.columns.names()
-        for parts, what in ((by if by not in ("predicted", "truth") else None, "slice by"), (group, "group by")):
+        self.show = tuple(dict.fromkeys(show))
+        sliced = by if by not in ("predicted", "truth") else None
+        for parts, what in ((sliced, "slice by"), (group, "group by"), *((name, "show") for name in self.show)):
             if parts is None:
                 continue
             if parts not in first.schema.names:
                 listed = ", ".join(f"'{printable(c)}'" for c in first.schema.names[:8])
                 raise BadFile(
-                    f"there is no column '{printable(parts)}' to {what}; there is {listed}",
+                    f"there is no column '{printable(parts)}' to {what}; the columns are {listed}",
                     file=first.name,
                 )
             self.names = list(dict.fromkeys([*self.names, parts]))
+        for source in sources:
+            if isinstance(source, DelimitedFile):
+                source.verbatim = frozenset(self.show) - {*self.columns.names(), sliced, group}
         self.looks_grouped = "" if group is not None else repeated_identifier(first.head(), {*self.names})
         #: The row at which each file starts, among all rows.
         self.starts: list[int] = []
@@ -117,10 +124,12 @@ class Reader:
         self._check_types()
         if positive is not None and not self._is_second():
             raise Ambiguous(
-                "--positive says whose probability a single column holds; no such column is used here",
+                "--positive names the label of a single column of probabilities; no such column is used here",
                 file=self.name,
             )
         self._finest: int | None = 0
+        #: The first label of a stream that is not the positive one.
+        self._negative: Any = None
 
     # -- passes ------------------------------------------------------------------------------------------------------
 
@@ -161,7 +170,8 @@ class Reader:
             predictions = predictions.rounded_at(decimals) if decimals else predictions
         by = self.by_values(table, predictions)
         groups = self.group_values(table)
-        return Reading(self.name, predictions, self.columns, by, self._is_second(), groups, self.looks_grouped)
+        shown = table.select(self.show) if self.show else None
+        return Reading(self.name, predictions, self.columns, by, self._is_second(), groups, self.looks_grouped, shown)
 
     def _tally(
         self, batches: Iterator[Batch], labels: Any, decimals: int | None, metrics: Sequence[str] | None
@@ -169,7 +179,7 @@ class Reader:
         """The tally of all rows; None if confidences of 1 were judged, and later rows tell that it was wrongly."""
         total: Tally | None = None
         done, judged = 0, False
-        for batch in _gather(batches):
+        for batch in gather(batches):
             if self._weighs_nothing(batch.table):
                 done += batch.table.num_rows
                 continue
@@ -336,14 +346,14 @@ class Reader:
         if column.null_count:
             row = next(i for i, value in enumerate(column.to_pylist()) if value is None)
             raise BadFile(
-                f"is empty, and rows are {how}", column=name, hint="fill or drop it", **self._where(start + row)
+                f"is empty, but rows are {how}", column=name, hint="fill it or drop the row", **self._where(start + row)
             )
         try:
             values = np.asarray(column)
             return np.array([str(v) for v in values]) if values.dtype.kind not in "biuU" else values
         except (ValueError, TypeError) as error:
             raise BadFile(
-                f"'{printable(name)}' holds no values that rows are {how} ({error})",
+                f"rows cannot be {how.replace(' it', '')} '{printable(name)}' ({error})",
                 file=self.name,
             ) from error
 
@@ -352,7 +362,10 @@ class Reader:
     def _check_types(self) -> None:
         """What files call by one name must be of one type: else one would be rounded, or read, like the other."""
         first = self.sources[0].schema
+        shown_only = {*self.show} - {*self.columns.names(), self.by, self.group}
         for name in self.names if not self.is_text else ():
+            if name in shown_only:
+                continue
             for source in self.sources[1:]:
                 if name in source.schema.names:
                     wanted, own = (_plain_type(schema.field(name).type) for schema in (first, source.schema))
@@ -390,6 +403,8 @@ class Reader:
 
         if self.columns.probabilities is None and self.columns.logits is None:
             return None
+        if self.positive is not None:
+            return None
         names = self._families()
         truth = self.sources[0].schema.field(str(self.columns.truth)).type
         if kinds.is_integer(truth):
@@ -406,10 +421,22 @@ class Reader:
             if labels is not None:
                 return labels
         raise Ambiguous(
-            "the first row does not tell what the labels of a stream are; give columns of "
-            "probabilities named after them, labels 0, 1, ..., or --predicted and --confidence",
+            "the first row does not tell what the labels of a stream are; say which label the probability is of with "
+            "--positive, or give columns of probabilities named after the labels, labels 0, 1, ..., or --predicted and "
+            "--confidence",
             file=self.name,
         )
+
+    def labels_so_far(self, table: pa.Table) -> Any:
+        """The positive label of a stream, after the first other one that has come, or one that stands for it."""
+        if self.positive is None or not self._is_second():
+            return None
+        positive = self._pos_label()
+        if self._negative is None:
+            values = (value for value in table.column(str(self.columns.truth)).to_pylist() if value is not None)
+            self._negative = next((value for value in values if value != positive), None)
+        unseen = f"not {positive}" if isinstance(positive, str) else 0 if positive else 1
+        return (unseen if self._negative is None else self._negative, positive)
 
     def _families(self) -> tuple[str, ...]:
         scores = self.columns.probabilities or self.columns.logits
@@ -455,22 +482,6 @@ def _plain_type(kind: Any) -> str:
     if kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind):
         return "text"
     return "whole numbers" if kinds.is_integer(kind) else str(kind)
-
-
-def _gather(batches: Iterator[Batch]) -> Iterator[Batch]:
-    """Batches put together until they hold enough rows for adding up tallies not to count."""
-    import pyarrow as pa
-
-    waiting: list[Any] = []
-    share = 0.0
-    for batch in batches:
-        waiting.append(batch.table)
-        share = batch.share
-        if sum(table.num_rows for table in waiting) >= _TOGETHER or sum(table.nbytes for table in waiting) >= _HEAVY:
-            yield Batch(pa.concat_tables(waiting, promote_options="permissive").combine_chunks(), share)
-            waiting = []
-    if waiting and sum(table.num_rows for table in waiting):
-        yield Batch(pa.concat_tables(waiting, promote_options="permissive").combine_chunks(), share)
 
 
 def _rename_slices(part: Tally, by: str) -> Tally:

@@ -4,37 +4,74 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 from surefoot.core.tally import Tally
-from surefoot.files.finding import Columns
 from surefoot.files.opening import open_data, open_live
 from surefoot.files.reader import Progress, Reader, Reading
 from surefoot.files.rounding import decimals_of
 from surefoot.files.source import BadFile, Batch
 from surefoot.predictions import ArrayPredictions
+from surefoot.predictions.arguments import Columns as DataColumns
+from surefoot.predictions.arguments import frame_arguments, named_columns
 
 #: Decimals that a stream of text is supposed to have before it has shown any.
 _SUPPOSED = 6
 
 
-def load(path: str | os.PathLike[str], **columns: Any) -> ArrayPredictions:
-    """Predictions from a file: CSV, TSV, Parquet, Arrow, JSON lines, NPZ, or a log of lm-evaluation-harness.
+def load(
+    path: str | os.PathLike[str], *, logits: Any = None, delimiter: str | None = None, **columns: Unpack[DataColumns]
+) -> ArrayPredictions:
+    """Read predictions from a file.
 
-    ``columns`` are those of :meth:`Predictions.from_frame`; sensible names are found without being told. A folder or a
-    glob is one data set. All rows are held in memory: of files too large for that, take :func:`surefoot.tally_batches`
-    or the command line.
+    Formats: CSV, TSV, Parquet, Arrow, JSON lines, NPZ, and logs of lm-evaluation-harness. Columns are detected by name;
+    name those that are not. All rows are read into memory. For larger files, assess the file itself
+    (:func:`surefoot.assess`), which needs little memory.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file; a folder or a pattern such as ``"runs/*.csv"`` is read as one data set.
+    logits : str or list of str, optional
+        The columns that hold logits, or the prefix of their names.
+    delimiter : str, optional
+        What separates the columns of a text file; detected by default.
+    **columns : str or object
+        The names of columns, and how to read them: ``y_true`` (or ``truth``), ``y_pred`` (``predicted``),
+        ``confidence``, ``correct``, ``probabilities`` (``y_proba``), ``doubt``, ``sample_weight`` (``weight``),
+        ``labels``, ``pos_label``, ``from_logits``, ``floor``, ``float32``, as in :func:`surefoot.assess`.
+
+    Returns
+    -------
+    Predictions
+        The rows, ready to be assessed.
+
+    Raises
+    ------
+    InvalidPredictions
+        If the file cannot be read, a column is missing or ambiguous, or a value is invalid; the message names the file,
+        the row and the column.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "predictions.csv")
+    ...     _ = path.write_text("correct,confidence\\n1,0.9\\n0,0.6\\n")
+    ...     load(path)
+    Predictions(2 rows, accuracy 50.0%)
     """
-    labels, floor = columns.pop("labels", None), columns.pop("floor", None)
-    positive, float32 = columns.pop("pos_label", None), columns.pop("float32", True)
-    delimiter = columns.pop("delimiter", None)
-    unknown = next((name for name in columns if name not in Columns.__dataclass_fields__), None)
-    if unknown is not None:
-        raise TypeError(f"load got an unexpected argument {unknown!r}; it takes those of Predictions.from_frame.")
+    named = frame_arguments(named_columns(columns, "load"))
+    labels, floor = named.pop("labels", None), named.pop("floor", None)
+    positive, float32 = named.pop("pos_label", None), named.pop("float32", True)
+    if named.pop("from_logits", False):
+        named["logits"] = named.pop("probabilities", None)
+    if logits is not None:
+        named["logits"] = logits
     sources = open_data(os.fspath(path), delimiter)
     if isinstance(sources, Tally):
         raise BadFile("a saved tally holds no rows; load it with surefoot.Tally.load", file=os.fspath(path))
-    reader = Reader(os.fspath(path), sources, columns, None, labels, floor, None, positive=positive, float32=float32)
+    reader = Reader(os.fspath(path), sources, named, None, labels, floor, None, positive=positive, float32=float32)
     held = reader.whole().held
     assert isinstance(held, ArrayPredictions)
     return held
@@ -51,10 +88,14 @@ def read(
     positive: str | None = None,
     float32: bool = True,
     group: str | None = None,
+    labels: Any = None,
+    floor: float | None = None,
+    show: Sequence[str] = (),
 ) -> Reading:
     """Read a file, and tally it on the way if it is large: for all metrics, or for some only.
 
-    With a ``group`` all rows are held in memory: a tally does not know which belong together.
+    With a ``group`` all rows are held in memory: a tally does not know which belong together. Columns to ``show`` are
+    kept beside the rows, where these are held.
     """
     sources = open_data(path, delimiter)
     if isinstance(sources, Tally):
@@ -62,11 +103,24 @@ def read(
             by is not None
             or group is not None
             or positive is not None
+            or show
             or any(value is not None for value in columns.values())
         ):
-            raise BadFile("a saved tally has no columns to choose from; give it alone", file=path)
+            raise BadFile("a saved tally has no columns; pass it without column options", file=path)
         return Reading(path, sources, None)
-    reader = Reader(path, sources, columns, by, None, None, progress, positive=positive, float32=float32, group=group)
+    reader = Reader(
+        path,
+        sources,
+        columns,
+        by,
+        labels,
+        floor,
+        progress,
+        positive=positive,
+        float32=float32,
+        group=group,
+        show=show,
+    )
     return reader.whole_or_tally(metrics) if group is None else reader.whole()
 
 
@@ -96,7 +150,8 @@ def follow(
     for batch in _keep_groups_whole(reader.batches(), group):
         if not batch.table.num_rows:
             continue
-        rows = reader.predictions(batch.table, done, labels)
+        known = labels if labels is not None or path != "-" else reader.labels_so_far(batch.table)
+        rows = reader.predictions(batch.table, done, known)
         if reader.is_text and finest is not None:
             # a 1 that is written like numbers that were rounded was rounded too
             here = decimals_of(rows.confidence)

@@ -11,6 +11,9 @@ from surefoot.errors import InvalidPredictions
 if TYPE_CHECKING:
     import pyarrow as pa
 
+#: Rows, or bytes, that are tallied together.
+_TOGETHER, _HEAVY = 1 << 22, 1 << 27
+
 
 class BadFile(InvalidPredictions):
     """A file that cannot be read: which, where, and what to do about it."""
@@ -42,3 +45,19 @@ class Batch:
     table: Any = field(repr=False)
     #: The share of the file that has been read, from 0 to 1.
     share: float = 1.0
+
+
+def gather(batches: Iterator[Batch]) -> Iterator[Batch]:
+    """Batches put together until they hold enough rows for adding up tallies not to count."""
+    import pyarrow as pa
+
+    waiting: list[Any] = []
+    share = 0.0
+    for batch in batches:
+        waiting.append(batch.table)
+        share = batch.share
+        if sum(table.num_rows for table in waiting) >= _TOGETHER or sum(table.nbytes for table in waiting) >= _HEAVY:
+            yield Batch(pa.concat_tables(waiting, promote_options="permissive").combine_chunks(), share)
+            waiting = []
+    if waiting and sum(table.num_rows for table in waiting):
+        yield Batch(pa.concat_tables(waiting, promote_options="permissive").combine_chunks(), share)

@@ -1,9 +1,9 @@
 """Scorers for scikit-learn: every metric, usable in ``cross_validate`` and ``GridSearchCV``.
 
-``SCORERS["cw_accuracy"]`` and its like take a fitted classifier with ``predict_proba``. As scikit-learn wants it,
-larger is better: a metric of which smaller values are better comes negated, and one that should be near its ideal as
-the negative distance from it, so that a CSR of 1 scores 0. ``scorer.set_score_request(sample_weight=True)`` routes
-weights.
+``SCORERS["cw_accuracy"]`` and the others take a fitted classifier with ``predict_proba``. Larger scores are better, as
+scikit-learn requires: a metric whose smaller values are better is negated, and a metric that should be near its ideal
+value becomes the negative distance from it, so that a CSR of 1 scores 0. To route weights, call
+``scorer.set_score_request(sample_weight=True)``.
 """
 
 from __future__ import annotations
@@ -22,13 +22,51 @@ except ImportError as error:
 
 
 class Scorer(BaseEstimator):  # type: ignore[misc]
-    """A metric as scikit-learn scores models: ``scorer(estimator, X, y)``, larger is better."""
+    """A metric as a scikit-learn scorer: ``scorer(estimator, X, y)``, larger is better.
+
+    Parameters
+    ----------
+    metric : str
+        The name of a metric in ``surefoot.metrics.ALL``. ``SCORERS`` has a scorer for each that has a better and a
+        worse.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import cross_val_score
+    >>> X, y = make_classification(200, random_state=0)
+    >>> cross_val_score(LogisticRegression(), X, y, scoring=SCORERS["cw_accuracy"], cv=3).shape
+    (3,)
+    """
 
     def __init__(self, metric: str) -> None:
         self.metric = metric
 
     def score(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The score of a fitted classifier on held-out data; nan where the metric is not defined on them."""
+        """Return the score of a fitted classifier on held-out data.
+
+        Parameters
+        ----------
+        estimator : classifier
+            A fitted classifier with ``predict_proba`` and ``classes_``.
+        X : array-like of shape (n, n_features)
+            The features.
+        y : array-like of shape (n,)
+            The true labels.
+        sample_weight : array-like of shape (n,), optional
+            The weight of each sample.
+
+        Returns
+        -------
+        float
+            The score, larger is better; nan where the metric is not defined on these data.
+
+        Raises
+        ------
+        InvalidPredictions
+            If the estimator has no ``predict_proba``.
+        """
         metric = ALL[self.metric]
         if not hasattr(estimator, "predict_proba"):
             raise InvalidPredictions(
@@ -47,6 +85,24 @@ class Scorer(BaseEstimator):  # type: ignore[misc]
         return -abs(value - metric.ideal)
 
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the score, as :meth:`score` does.
+
+        Parameters
+        ----------
+        estimator : classifier
+            A fitted classifier with ``predict_proba`` and ``classes_``.
+        X : array-like of shape (n, n_features)
+            The features.
+        y : array-like of shape (n,)
+            The true labels.
+        sample_weight : array-like of shape (n,), optional
+            The weight of each sample.
+
+        Returns
+        -------
+        float
+            The score, larger is better.
+        """
         return self.score(estimator, X, y, sample_weight=sample_weight)
 
 

@@ -1,9 +1,9 @@
-"""Metrics for training loops, in torchmetrics' manner: what they hold are sums of fixed size, in float64.
+"""Metrics for training loops, as torchmetrics classes; their states are float64 sums of fixed size.
 
-``update(preds, target)`` takes probabilities, or logits if ``from_logits=True`` says so: which of the two they are is
-never guessed. ``preds`` of the shape of ``target`` are P(second class); with one dimension more, the second holds the
-classes. States add up over batches and over processes, whatever ``half()`` says, and ``reset``, ``forward``,
-``MetricCollection``, checkpoints and pickling work as for any other metric there.
+``update(preds, target)`` takes probabilities, or logits with ``from_logits=True``; which of the two is never guessed.
+``preds`` of the same shape as ``target`` are P(second class); with one more dimension, the second dimension holds the
+classes. States add up over batches and processes and stay float64 under ``half()``. ``reset``, ``forward``,
+``MetricCollection``, checkpoints and pickling work as for any torchmetrics metric.
 
 Examples
 --------
@@ -72,7 +72,7 @@ class _Holder(torchmetrics.Metric):
         preds, target = self._rows(preds, target)
         found = 2 if preds.ndim == 1 else preds.shape[1]
         if classes is not None and found != classes:
-            raise InvalidPredictions(f"preds are for {found} classes, but this metric was made for {classes}.")
+            raise InvalidPredictions(f"preds have {found} classes, but num_classes is {classes}.")
         if not len(target):
             return None
         return self._read(target, preds, found)
@@ -83,17 +83,17 @@ class _Holder(torchmetrics.Metric):
 
     def _rows(self, preds: Any, target: Any) -> tuple[Any, Any]:
         if not isinstance(preds, torch.Tensor) or not isinstance(target, torch.Tensor):
-            raise InvalidPredictions("preds and target should be tensors.")
+            raise InvalidPredictions("preds and target must be tensors.")
         if target.dtype.is_floating_point or target.dtype.is_complex:
-            raise InvalidPredictions(f"target is of type {target.dtype}; it should hold the numbers of classes.")
+            raise InvalidPredictions(f"target is of type {target.dtype}; it must hold class numbers, as integers.")
         if preds.shape == target.shape and target.ndim:
             preds = preds.reshape(-1)
         elif target.ndim and preds.ndim == target.ndim + 1 and preds[:, 0].shape == target.shape:
             preds = preds.movedim(1, -1).reshape(-1, preds.shape[1])
         else:
             raise InvalidPredictions(
-                f"preds have the shape {tuple(preds.shape)} and target {tuple(target.shape)}; give P(second class) for "
-                "each of target, or the classes in a second dimension."
+                f"preds have shape {tuple(preds.shape)} and target {tuple(target.shape)}; preds must have the shape of "
+                "target, with P(second class), or a second dimension for the classes."
             )
         target = target.reshape(-1).long()
         if self.ignore_index is not None:
@@ -114,7 +114,20 @@ class _Holder(torchmetrics.Metric):
         return torch.as_tensor(value, dtype=torch.float64, device=self.device)
 
     def plot(self, val: Any = None, ax: Any = None) -> Any:
-        """Draw the value, or several: the figure and its axes."""
+        """Draw one value or several.
+
+        Parameters
+        ----------
+        val : tensor or sequence of tensors, optional
+            Values to draw; by default the current one.
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw on; by default new ones.
+
+        Returns
+        -------
+        tuple of (matplotlib.figure.Figure, matplotlib.axes.Axes)
+            The figure and its axes.
+        """
         return self._plot(val, ax)
 
 
@@ -133,13 +146,28 @@ class _OfRows(_Holder):
         return list(ALL[self._name].terms)
 
     def update(self, preds: Any, target: Any) -> None:
-        """Add a batch of probabilities (or logits) and true classes."""
+        """Add a batch.
+
+        Parameters
+        ----------
+        preds : tensor of shape (n,) or (n, n_classes)
+            P(second class), or a column for each class; logits with ``from_logits=True``. More dimensions may follow
+            that of the classes.
+        target : integer tensor of shape (n,)
+            The true classes.
+        """
         rows = self._predictions(preds, target)
         if rows is not None:
             self.sums = self.sums + row_sums(rows, {ALL_ROWS: self._terms()}, 0, on_host=False)[ALL_ROWS][1][:, 0]
 
     def compute(self) -> Any:
-        """The value over all batches; nan if there were none."""
+        """Return the value over all batches.
+
+        Returns
+        -------
+        tensor
+            The value in float64; nan if there were no batches.
+        """
         sums = self.sums.cpu().numpy()
         if not sums.any():
             return self._value(math.nan)
@@ -148,8 +176,19 @@ class _OfRows(_Holder):
 
 
 class CalibratedSizeRatio(_OfRows):
-    r"""CSR: 1 when calibrated, above 1 when mistakes carry too much confidence.
+    r"""Calibrated size ratio: 1 if calibrated, above 1 if errors carry too much confidence.
 
+    Parameters
+    ----------
+    from_logits : bool, default=False
+        Whether ``preds`` are logits instead of probabilities; it is never guessed.
+    ignore_index : int, optional
+        A value of ``target`` whose rows are left out.
+    **kwargs : object
+        Passed to :class:`torchmetrics.Metric`.
+
+    Notes
+    -----
     .. math:: \mathrm{CSR} = \frac1N \sum_i \frac{[\hat y_i \ne y_i]}{1 - c_i}
 
     Examples
@@ -166,9 +205,18 @@ class CalibratedSizeRatio(_OfRows):
 
 
 class RiskProbability(_OfRows):
-    r"""The paper's P_risk: how sure one can be, by a normal law, that CSR above 1 is no accident.
+    r"""The paper's P_risk: near 1 if CSR is above 1 by more than chance, assuming a normal distribution.
 
-    For a verdict use :func:`surefoot.risk_test`, whose law is exact.
+    For a decision use :func:`surefoot.risk_test`, which is exact.
+
+    Parameters
+    ----------
+    from_logits : bool, default=False
+        Whether ``preds`` are logits instead of probabilities; it is never guessed.
+    ignore_index : int, optional
+        A value of ``target`` whose rows are left out.
+    **kwargs : object
+        Passed to :class:`torchmetrics.Metric`.
 
     Examples
     --------
@@ -185,8 +233,19 @@ class RiskProbability(_OfRows):
 
 
 class ConfidenceWeightedAccuracy(_OfRows):
-    r"""Accuracy with each row weighted by its confidence.
+    r"""Confidence-weighted accuracy: above plain accuracy if confidences tell right from wrong.
 
+    Parameters
+    ----------
+    from_logits : bool, default=False
+        Whether ``preds`` are logits instead of probabilities; it is never guessed.
+    ignore_index : int, optional
+        A value of ``target`` whose rows are left out.
+    **kwargs : object
+        Passed to :class:`torchmetrics.Metric`.
+
+    Notes
+    -----
     .. math:: \mathrm{cwA} = \frac{\sum_i c_i [\hat y_i = y_i]}{\sum_i c_i}
 
     Examples
@@ -204,7 +263,20 @@ class ConfidenceWeightedAccuracy(_OfRows):
 
 
 class ConfidenceWeightedConfusionMatrix(_Holder):
-    """The confusion matrix with each row adding its confidence instead of 1: truths down, predictions across.
+    """Confidence-weighted confusion matrix: each row adds its confidence instead of 1.
+
+    True classes go down, predicted classes across.
+
+    Parameters
+    ----------
+    num_classes : int
+        The number of classes, at least 2.
+    from_logits : bool, default=False
+        Whether ``preds`` are logits instead of probabilities; it is never guessed.
+    ignore_index : int, optional
+        A value of ``target`` whose rows are left out.
+    **kwargs : object
+        Passed to :class:`torchmetrics.Metric`.
 
     Examples
     --------
@@ -226,18 +298,39 @@ class ConfidenceWeightedConfusionMatrix(_Holder):
         self.add_state("matrix", torch.zeros((num_classes, num_classes), dtype=torch.float64), dist_reduce_fx="sum")
 
     def update(self, preds: Any, target: Any) -> None:
-        """Add a batch of probabilities (or logits) and true classes."""
+        """Add a batch.
+
+        Parameters
+        ----------
+        preds : tensor of shape (n,) or (n, n_classes)
+            P(second class), or a column for each class; logits with ``from_logits=True``. More dimensions may follow
+            that of the classes.
+        target : integer tensor of shape (n,)
+            The true classes.
+        """
         rows = self._predictions(preds, target, self.num_classes)
         if rows is not None:
             _, sums = row_sums(rows, {CLASS_PAIR: [CW_PAIRS]}, self.num_classes, on_host=False)[CLASS_PAIR]
             self.matrix = self.matrix + sums.view_as(self.matrix)
 
     def compute(self) -> Any:
-        """The matrix over all batches."""
+        """Return the matrix over all batches.
+
+        Returns
+        -------
+        tensor of shape (num_classes, num_classes)
+            Sums of confidence: true classes down, predicted classes across.
+        """
         return self.matrix.clone()
 
     def confusion(self) -> Any:
-        """The same as a :class:`surefoot.Confusion`, with what every class has of each kind."""
+        """Return the same matrix as a :class:`surefoot.Confusion`, with true and false positives of each class.
+
+        Returns
+        -------
+        Confusion
+            The matrix over all batches and processes.
+        """
         codes = CLASS_PAIR.codes_of(np.arange(self.num_classes**2), self.num_classes)
         with self._synced():
             values = self.matrix.cpu().numpy().ravel()
@@ -245,16 +338,46 @@ class ConfidenceWeightedConfusionMatrix(_Holder):
         return read_confusion(Tally({CLASS_PAIR.name: table}, tuple(range(self.num_classes))), CW_PAIRS, None)
 
     def plot(self, val: Any = None, ax: Any = None, add_text: bool = True, labels: Any = None) -> Any:
-        """Draw the matrix: the figure and its axes."""
+        """Draw the matrix.
+
+        Parameters
+        ----------
+        val : tensor, optional
+            The matrix to draw; by default the current one.
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw on; by default new ones.
+        add_text : bool, default=True
+            Whether to print the values.
+        labels : sequence of str, optional
+            The names of the classes.
+
+        Returns
+        -------
+        tuple of (matplotlib.figure.Figure, matplotlib.axes.Axes)
+            The figure and its axes.
+        """
         return plot_confusion_matrix(self.compute() if val is None else val, ax=ax, add_text=add_text, labels=labels)
 
 
 class CWAUROC(_Holder):
-    """AUC with each row weighted by its confidence.
+    """Confidence-weighted area under the ROC curve.
 
-    By default scores go into fixed cells of log-odds (a thousandth wide for up to sixteen classes): states of fixed
-    size, and :meth:`bound` says how far the value can be from that of the rows. ``exact=True`` keeps the rows.
-    ``average`` is "macro" (of two classes the second's value), "weighted" or None, a value a class.
+    Parameters
+    ----------
+    num_classes : int, default=2
+        The number of classes, at least 2.
+    average : {"macro", "weighted"} or None, default="macro"
+        How to average over classes: equally, or by their number of rows; None returns a value for each class. With two
+        classes ``"macro"`` is the value of the second.
+    exact : bool, default=False
+        Whether to keep all rows. By default scores are binned by log-odds (bins of 0.001 for up to sixteen classes), so
+        that the state has a fixed size; :meth:`bound` says how far the value may then be off.
+    from_logits : bool, default=False
+        Whether ``preds`` are logits instead of probabilities; it is never guessed.
+    ignore_index : int, optional
+        A value of ``target`` whose rows are left out.
+    **kwargs : object
+        Passed to :class:`torchmetrics.Metric`.
 
     Examples
     --------
@@ -297,14 +420,25 @@ class CWAUROC(_Holder):
         return area_metric("cw_auc", self.average)
 
     def update(self, preds: Any, target: Any) -> None:
-        """Add a batch of probabilities (or logits) and true classes."""
+        """Add a batch.
+
+        Parameters
+        ----------
+        preds : tensor of shape (n,) or (n, n_classes)
+            P(second class), or a column for each class; logits with ``from_logits=True``. More dimensions may follow
+            that of the classes.
+        target : integer tensor of shape (n,)
+            The true classes.
+        """
         rows = self._predictions(preds, target, self.num_classes)
         if rows is None:
             return
         if self.exact:
             kept, classes = self._rows(preds, target)
             if len(self.preds) and self.preds[0].ndim != kept.ndim:
-                raise InvalidPredictions("preds of one batch are P(second class), of another a column a class.")
+                raise InvalidPredictions(
+                    "preds of one batch are P(second class), those of another have a column for each class."
+                )
             # of its own: buffers are used again
             self.preds.append(kept.detach().clone())
             self.target.append(classes.clone())
@@ -312,7 +446,13 @@ class CWAUROC(_Holder):
             self.cells = self.cells + class_score_sums(rows, list(self._metric().terms)).view_as(self.cells)
 
     def compute(self) -> Any:
-        """The value over all batches; nan if there were none."""
+        """Return the value over all batches.
+
+        Returns
+        -------
+        tensor
+            The value in float64; nan if there were no batches.
+        """
         if self.exact:
             if not len(self.target):
                 return self._value(math.nan)
@@ -326,7 +466,13 @@ class CWAUROC(_Holder):
         return self._value(math.nan if tally is None else self._metric().of(tally))
 
     def bound(self) -> float:
-        """How far the value can be from that of the rows themselves, because scores share cells."""
+        """Return how far the value may be from that of the rows themselves, because scores are binned.
+
+        Returns
+        -------
+        float
+            The largest possible difference; 0 with ``exact=True``.
+        """
         if self.exact:
             return 0.0
         with self._synced():

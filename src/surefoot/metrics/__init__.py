@@ -1,4 +1,4 @@
-"""Every metric, by name."""
+"""Every metric, by name: ``ALL["csr"]`` is a :class:`surefoot.Metric`."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ from surefoot.metrics.size_ratio import CSR, CSR_SIGMA, CSR_Z, P_RISK
 from surefoot.metrics.smooth import SMOOTH_ECE, ls_ece_metric
 from surefoot.metrics.tested import TCAL, tce_metric
 from surefoot.metrics.weighted import ACCURACY, CW_ACCURACY, GAIN, MEAN_CONFIDENCE
+
+__all__ = ["ALL"]
 
 #: Every metric with its default parameters: engines, assessment, report and law tests follow from this list.
 ALL: dict[str, Metric] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from surefoot.metrics.binned import check_bins
 from surefoot.metrics.by_confidence import NOTHING, TERMS, Levels, levels
 from surefoot.metrics.function import measure
 from surefoot.predictions import as_predictions
+from surefoot.predictions.arguments import Columns, takes_predictions
 
 
 @cache
@@ -49,7 +50,7 @@ def adaptive_ece_metric(min_size: int = 100) -> Metric:
         TERMS,
         formula,
         title=f"Expected calibration error, parts split at their mean down to {min_size} rows",
-        reading="As ECE, in parts that are split where the rows are.",
+        reading="As ECE, over parts that are split where the samples are.",
         notation=r"\sum_b \frac{|B_b|}{N} \bigl|\mathrm{acc}(B_b) - \mathrm{conf}(B_b)\bigr|",
         ideal=0.0,
         direction="lower",
@@ -61,7 +62,17 @@ def adaptive_ece_metric(min_size: int = 100) -> Metric:
 
 @dataclass(frozen=True)
 class EciParts:
-    """ECI and its parts: 1 is calibrated; ``balance`` is positive if overconfidence outweighs underconfidence."""
+    """The estimated calibration index and its parts.
+
+    Attributes
+    ----------
+    eci : float
+        The index over all bins; 1 if calibrated.
+    over, under : float
+        The index over the overconfident bins, and over the underconfident bins; nan if there are none.
+    balance : float
+        Positive if overconfidence outweighs underconfidence, negative if it is the other way round.
+    """
 
     eci: float
     over: float
@@ -114,7 +125,7 @@ def eci_metric(n_bins: int = 15) -> Metric:
         TERMS,
         formula,
         title=f"Estimated calibration index, {n_bins} quantile bins",
-        reading="1 less the gaps, each relative to the largest that was possible there.",
+        reading="1 minus the gaps, each relative to the largest possible gap in its bin.",
         notation=r"1 - \sum_b \frac{|B_b|}{N} \frac{|x_b - f_b|}{\max(x_b, 1 - x_b)}",
         ideal=1.0,
         direction="higher",
@@ -124,22 +135,40 @@ def eci_metric(n_bins: int = 15) -> Metric:
     )
 
 
+@takes_predictions
 def adaptive_ece(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     min_size: int = 100,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
+    **columns: Unpack[Columns],
 ) -> float:
-    r"""Expected calibration error over parts of the data that are split at their mean confidence, again and again.
+    r"""Expected calibration error over parts of the data, split at their mean confidence again and again.
 
+    Lower is better.
+
+    Parameters
+    ----------
+    min_size : int, default=100
+        Parts with fewer samples than this are not split.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Notes
+    -----
     .. math:: \sum_b \frac{|B_b|}{N} \bigl|\mathrm{acc}(B_b) - \mathrm{conf}(B_b)\bigr|
 
-    A part with fewer than ``min_size`` rows is left; else those below its mean part from the others, unless one side is
-    empty. Lower is better. O(N log N); needs the rows. Arguments as :func:`ece`.
+    It takes O(N log N) time and needs the rows; a :class:`Tally` is not enough.
+
+    References
+    ----------
+    Vaicenavicius, Widmann, Andersson, Lindsten, Roll and Schön, Evaluating model calibration in classification, AISTATS
+    (2019).
 
     Examples
     --------
@@ -147,27 +176,48 @@ def adaptive_ece(
     0.25
     """
     check_whole("min_size", min_size)
-    return measure(adaptive_ece_metric(min_size), y_true, y_pred, confidence, sample_weight, floor, doubt)
+    return measure(adaptive_ece_metric(min_size), x, second, third, columns)
 
 
+@takes_predictions
 def eci(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     n_bins: int = 15,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
+    **columns: Unpack[Columns],
 ) -> float:
-    r"""Estimated calibration index: 1 less the gaps of bins, each relative to the largest gap its confidence allows.
+    r"""Estimated calibration index: 1 minus the gaps of bins, each relative to the largest possible gap.
 
+    1 if calibrated; higher is better.
+
+    Parameters
+    ----------
+    n_bins : int, default=15
+        The number of bins.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    See Also
+    --------
+    eci_parts : the index over overconfident and over underconfident bins.
+
+    Notes
+    -----
     .. math:: 1 - \sum_b \frac{|B_b|}{N} \frac{|x_b - f_b|}{\max(x_b, 1 - x_b)}
 
-    x is the mean confidence of a bin, f its accuracy. 1 is calibrated: higher is better. Bins are cut at quantiles,
-    closed on the left, so the largest confidence has a bin of its own, as in CalFram's code; of fewer distinct
-    confidences than bins each has one. O(N log N); needs the rows. Its parts: :func:`eci_parts`. Arguments as
-    :func:`ece`.
+    where x is the mean confidence of a bin and f its accuracy. Bins are cut at quantiles and closed on the left, so
+    that the largest confidence has its own bin, as in CalFram's code; with fewer distinct confidences than bins, each
+    has its own. It takes O(N log N) time and needs the rows; a :class:`Tally` is not enough.
+
+    References
+    ----------
+    Famiglini, Campagner and Cabitza, Towards a rigorous calibration assessment framework, ECAI (2023).
 
     Examples
     --------
@@ -175,20 +225,34 @@ def eci(
     0.6666666666666667
     """
     check_bins(n_bins)
-    return measure(eci_metric(int(n_bins)), y_true, y_pred, confidence, sample_weight, floor, doubt)
+    return measure(eci_metric(int(n_bins)), x, second, third, columns)
 
 
+@takes_predictions
 def eci_parts(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     n_bins: int = 15,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
+    **columns: Unpack[Columns],
 ) -> EciParts:
-    """ECI with its parts over bins that are overconfident and over bins that are underconfident, nan if there are none.
+    """Estimated calibration index, and its parts over overconfident and underconfident bins.
+
+    Parameters
+    ----------
+    n_bins : int, default=15
+        The number of bins.
+
+    Returns
+    -------
+    EciParts
+        ``eci``, ``over``, ``under`` and ``balance``.
+
+    See Also
+    --------
+    eci : the index alone, with its formula.
 
     Examples
     --------
@@ -196,5 +260,5 @@ def eci_parts(
     0.0
     """
     check_bins(n_bins)
-    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
+    p = as_predictions(x, second, third, columns)
     return _eci_parts(levels(p.rows("eci_parts").tally(TERMS)), int(n_bins))

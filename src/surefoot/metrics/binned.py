@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from surefoot.core.term import Term
 from surefoot.engines.rows import OPERATIONS
 from surefoot.metrics.function import measure
 from surefoot.metrics.terms import WEIGHT
+from surefoot.predictions.arguments import Columns, takes_predictions
 
 
 def check_bins(n_bins: Any, closed: Any = "right") -> None:
@@ -118,7 +119,7 @@ def mce_metric(n_bins: int = 15, closed: Closed = "right") -> Metric:
         terms,
         formula,
         title=f"Maximum calibration error, {n_bins} bins",
-        reading="The gap in the worst bin, which is often the emptiest.",
+        reading="The gap in the worst bin, which is often the one with the fewest samples.",
         notation=r"\max_m \bigl|\mathrm{acc}(B_m) - \mathrm{conf}(B_m)\bigr|",
         ideal=0.0,
         direction="lower",
@@ -146,7 +147,7 @@ def equal_mass_ece_metric(n_bins: int = 15) -> Metric:
         terms,
         formula,
         title=f"Expected calibration error, {n_bins} bins of equal mass",
-        reading="As ECE, with as many rows in each bin.",
+        reading="As ECE, with the same number of samples in each bin.",
         notation=r"\sum_m \frac{|B_m|}{N} \bigl|\mathrm{acc}(B_m) - \mathrm{conf}(B_m)\bigr|",
         ideal=0.0,
         direction="lower",
@@ -155,25 +156,50 @@ def equal_mass_ece_metric(n_bins: int = 15) -> Metric:
     )
 
 
+@takes_predictions
 def ece(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     n_bins: int = 15,
     closed: Closed = "right",
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
+    **columns: Unpack[Columns],
 ) -> float:
     r"""Expected calibration error: the mean gap between confidence and accuracy over bins of equal width.
 
+    Lower is better. A low value does not show that a model is safe: ECE can be below 1/N while CSR is as large as you
+    like.
+
+    Parameters
+    ----------
+    n_bins : int, default=15
+        The number of bins.
+    closed : {"right", "left"}, default="right"
+        Which edge belongs to a bin: ``"right"`` for (a, b] as in Guo et al. and scikit-learn, ``"left"`` for [a, b) as
+        in netcal. 0 belongs to the first bin and 1 to the last either way.
+
+    Returns
+    -------
+    float
+        From 0 to 1; 0 if confidence equals accuracy in every bin.
+
+    See Also
+    --------
+    equal_mass_ece : bins with equal numbers of samples.
+    smooth_ece : no bins.
+    csr : sees errors near certainty, which ECE hardly counts.
+
+    Notes
+    -----
     .. math:: \mathrm{ECE} = \sum_m \frac{|B_m|}{N} \bigl|\mathrm{acc}(B_m) - \mathrm{conf}(B_m)\bigr|
 
-    Bins are (a, b] as in Guo et al. and scikit-learn, or [a, b) as in netcal with ``closed="left"``; 0 belongs to the
-    first and 1 to the last either way. Empty bins add nothing. Lower is better, and low is no proof of safety: it can
-    be below 1/N while CSR is as large as you like. Arguments as :meth:`Predictions.from_labels`, or a
-    :class:`Predictions`.
+    Empty bins add nothing.
+
+    References
+    ----------
+    Guo, Pleiss, Sun and Weinberger, On calibration of modern neural networks, ICML (2017).
 
     Examples
     --------
@@ -182,29 +208,51 @@ def ece(
     """
     check_bins(n_bins, closed)
     metric = ece_metric(int(n_bins), closed)
-    return measure(metric, y_true, y_pred, confidence, sample_weight, floor, doubt)
+    return measure(metric, x, second, third, columns)
 
 
+@takes_predictions
 def top_label_ece(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     n_bins: int = 15,
     closed: Closed = "right",
     average: Literal["weighted", "macro"] = "weighted",
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
+    **columns: Unpack[Columns],
 ) -> float:
     r"""Top-label calibration error: the mean gap between confidence and accuracy within each predicted class.
 
+    Lower is better. It is never below :func:`ece` with the same bins, where the gaps of one class may hide those of
+    another.
+
+    Parameters
+    ----------
+    n_bins : int, default=15
+        The number of bins.
+    closed : {"right", "left"}, default="right"
+        Which edge belongs to a bin: ``"right"`` for (a, b] as in Guo et al. and scikit-learn, ``"left"`` for [a, b) as
+        in netcal. 0 belongs to the first bin and 1 to the last either way.
+    average : {"weighted", "macro"}, default="weighted"
+        How classes count: by how often they are predicted (Gupta and Ramdas), or equally, over the classes that are
+        predicted, as in MAPIE.
+
+    Returns
+    -------
+    float
+        From 0 to 1; 0 if confidence equals accuracy in every bin of every class.
+
+    Notes
+    -----
     .. math:: \sum_k \sum_m \frac{|B_{km}|}{N} \bigl|\mathrm{acc}(B_{km}) - \mathrm{conf}(B_{km})\bigr|
 
-    :math:`B_{km}` are the rows of bin m for which class k was predicted. Never below :func:`ece` of the same bins,
-    where the gaps of one class may hide those of another. Classes count by how often they are predicted (Gupta and
-    Ramdas); ``average="macro"`` is the plain mean over the classes that are predicted, as MAPIE has it. Bins and other
-    arguments as in :func:`ece`.
+    where :math:`B_{km}` are the samples of bin m for which class k is predicted.
+
+    References
+    ----------
+    Gupta and Ramdas, Top-label calibration and multiclass-to-binary reductions, ICLR (2022).
 
     Examples
     --------
@@ -217,25 +265,44 @@ def top_label_ece(
     if average not in ("weighted", "macro"):
         raise ValueError(f"average is {average!r}; it should be 'weighted' or 'macro'.")
     metric = top_label_ece_metric(int(n_bins), closed, average)
-    return measure(metric, y_true, y_pred, confidence, sample_weight, floor, doubt)
+    return measure(metric, x, second, third, columns)
 
 
+@takes_predictions
 def mce(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     n_bins: int = 15,
     closed: Closed = "right",
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
+    **columns: Unpack[Columns],
 ) -> float:
     r"""Maximum calibration error: the largest gap between confidence and accuracy in any occupied bin.
 
+    Lower is better. A single sample that is alone in its bin can decide it.
+
+    Parameters
+    ----------
+    n_bins : int, default=15
+        The number of bins.
+    closed : {"right", "left"}, default="right"
+        Which edge belongs to a bin: ``"right"`` for (a, b] as in Guo et al. and scikit-learn, ``"left"`` for [a, b) as
+        in netcal. 0 belongs to the first bin and 1 to the last either way.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Notes
+    -----
     .. math:: \mathrm{MCE} = \max_m \bigl|\mathrm{acc}(B_m) - \mathrm{conf}(B_m)\bigr|
 
-    Bins as in :func:`ece`. One row alone in its bin can decide it.
+    References
+    ----------
+    Naeini, Cooper and Hauskrecht, Obtaining well calibrated probabilities using Bayesian binning, AAAI (2015).
 
     Examples
     --------
@@ -244,26 +311,45 @@ def mce(
     """
     check_bins(n_bins, closed)
     metric = mce_metric(int(n_bins), closed)
-    return measure(metric, y_true, y_pred, confidence, sample_weight, floor, doubt)
+    return measure(metric, x, second, third, columns)
 
 
+@takes_predictions
 def equal_mass_ece(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     n_bins: int = 15,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
+    **columns: Unpack[Columns],
 ) -> float:
-    r"""Expected calibration error over bins that hold equally many rows (by weight).
+    r"""Expected calibration error over bins with equal numbers of samples (by weight), also called ACE.
 
+    Lower is better.
+
+    Parameters
+    ----------
+    n_bins : int, default=15
+        The number of bins.
+
+    Returns
+    -------
+    float
+        From 0 to 1; 0 if confidence equals accuracy in every bin.
+
+    Notes
+    -----
     .. math:: \sum_m \frac{|B_m|}{N} \bigl|\mathrm{acc}(B_m) - \mathrm{conf}(B_m)\bigr|
 
-    Row i of N, in rising confidence, is in bin m when :math:`i/N` lies in :math:`((m-1)/M, m/M]`. Rows of equal
-    confidence stay together, in the bin of the last of them, so the order of rows does not matter. Needs the rows: no
-    tally holds their quantiles. Arguments as :func:`ece`.
+    Sample i of N, in order of confidence, is in bin m if :math:`i/N` lies in :math:`((m-1)/M, m/M]`. Samples of equal
+    confidence stay together, in the bin of the last of them, so the order of rows does not matter. It needs the rows; a
+    :class:`Tally` is not enough.
+
+    References
+    ----------
+    Nguyen and O'Connor, Posterior calibration and exploratory analysis for natural language processing models, EMNLP
+    (2015).
 
     Examples
     --------
@@ -272,4 +358,4 @@ def equal_mass_ece(
     """
     check_bins(n_bins)
     metric = equal_mass_ece_metric(int(n_bins))
-    return measure(metric, y_true, y_pred, confidence, sample_weight, floor, doubt)
+    return measure(metric, x, second, third, columns)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from functools import cache
 from inspect import cleandoc
-from typing import Any, Protocol
+from typing import Any, Protocol, Unpack
 
 import numpy as np
 
@@ -19,12 +19,22 @@ from surefoot.core.table import Floats
 from surefoot.metrics.averages import Average, average_classes
 from surefoot.metrics.confusion import Confusion, Formula, asked_labels, cells, confusion_metric
 from surefoot.predictions import as_predictions
+from surefoot.predictions.arguments import Columns, takes_predictions
 
 _ARGUMENTS = """
-``average`` is "macro" (the plain mean over classes), "weighted" (by the confidence on the true rows of each), "micro"
-(the cells summed first) or None (an array, a value a class). A class where there is nothing to divide by is nan with a
-warning, and left out of the mean. ``labels`` picks and orders the classes. Other arguments as
-:meth:`Predictions.from_labels`, or a :class:`Predictions`.
+Parameters
+----------
+average : {"macro", "micro", "weighted"} or None, default "macro"
+    ``"macro"`` is the mean over classes, ``"weighted"`` the mean weighted by the confidence on the true samples of each
+    class, ``"micro"`` sums the cells over classes first, and ``None`` gives an array with one value for each class. A
+    class with nothing to divide by is nan with a warning, and left out of the mean.
+labels : sequence, optional
+    Which classes, in which order. With columns of probabilities, the class of each column.
+
+Returns
+-------
+float, or array of shape (K,) with ``average=None``
+    The value of the metric; higher is better.
 """
 
 
@@ -35,24 +45,33 @@ class Twin(Protocol):
 
     def __call__(
         self,
-        y_true: Any,
-        y_pred: Any = None,
-        confidence: Any = None,
+        x: Any = None,
+        second: Any = None,
+        third: Any = None,
+        /,
         *,
-        labels: Any = None,
         average: Average = "macro",
-        sample_weight: Any = None,
-        floor: float | None = None,
-        doubt: Any = None,
+        **columns: Unpack[Columns],
     ) -> float | Floats: ...
 
 
 def cw_metric(formula: Formula, *, whole: Callable[[Confusion], Any] | None = None) -> Twin:
-    """The confidence-weighted twin of any formula of (tp, fp, fn, tn).
+    """Make a confidence-weighted metric of any formula of (tp, fp, fn, tn).
 
-    The formula is called with NumPy arrays, one value a class (or with sums, for ``average="micro"``), and what it
-    returns is averaged over classes; ``whole``, if given, computes the macro form from the whole :class:`Confusion`
-    instead. The twin takes what :func:`cw_precision` takes.
+    In the cells of the confusion matrix each sample counts by its confidence instead of 1.
+
+    Parameters
+    ----------
+    formula : callable
+        ``formula(tp, fp, fn, tn)``. It is called with NumPy arrays, one value for each class against the rest (with
+        sums, for ``average="micro"``); what it returns is averaged over classes.
+    whole : callable, optional
+        ``whole(confusion)`` computes the macro form from the whole :class:`Confusion` instead.
+
+    Returns
+    -------
+    callable
+        A function with the arguments of :func:`cw_precision`, named ``cw_`` and the name of the formula.
 
     Examples
     --------
@@ -63,25 +82,25 @@ def cw_metric(formula: Formula, *, whole: Callable[[Confusion], Any] | None = No
     name = f"cw_{getattr(formula, '__name__', 'formula').strip('<>')}"
 
     def twin(
-        y_true: Any,
-        y_pred: Any = None,
-        confidence: Any = None,
+        x: Any = None,
+        second: Any = None,
+        third: Any = None,
+        /,
         *,
-        labels: Any = None,
         average: Average = "macro",
-        sample_weight: Any = None,
-        floor: float | None = None,
-        doubt: Any = None,
+        **columns: Unpack[Columns],
     ) -> float | Floats:
-        predictions = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
-        metric = confusion_metric(name, formula, average, asked_labels(predictions, labels), whole=whole)
+        predictions = as_predictions(x, second, third, columns, function=name, labels_choose=True)
+        chosen = asked_labels(predictions, columns.get("labels"))
+        metric = confusion_metric(name, formula, average, chosen, whole=whole)
         result = metric(predictions)
         return result if isinstance(result, np.ndarray) else float(result)
 
     twin.__name__ = twin.__qualname__ = name
-    told = cleandoc(formula.__doc__ or f"Confidence-weighted twin of {name[3:]}.").partition("Examples\n---")[0]
-    twin.__doc__ = f"{told.rstrip()}\n{_ARGUMENTS}"
-    return twin
+    text = cleandoc(formula.__doc__ or f"Confidence-weighted {name[3:]}.")
+    told, heading, examples = text.partition("Examples\n--------\n")
+    twin.__doc__ = f"{told.rstrip()}\n{_ARGUMENTS}\n{heading}{examples}".rstrip()
+    return takes_predictions(twin)
 
 
 def _ratio(part: Any, base: Any) -> Any:
@@ -90,53 +109,53 @@ def _ratio(part: Any, base: Any) -> Any:
 
 
 def precision(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    r"""Of the confidence spent on predicting a class, the share that was right.
+    r"""Confidence-weighted precision: of the confidence in predictions of a class, the share that is correct.
 
     .. math:: \mathrm{cwTP} / (\mathrm{cwTP} + \mathrm{cwFP})
 
     Examples
     --------
-    >>> float(precision(tp=3, fp=1, fn=2, tn=4))
-    0.75
+    >>> round(cw_precision([0, 0, 1, 1, 1], [0, 0, 1, 1, 0], [0.5, 0.5, 1.0, 0.5, 0.5]), 4)
+    0.8333
     """
     return _ratio(tp, tp + fp)
 
 
 def recall(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    r"""Of the confidence spent on rows of a class, the share that found it.
+    r"""Confidence-weighted recall: of the confidence on samples of a class, the share that predicts it.
 
     .. math:: \mathrm{cwTP} / (\mathrm{cwTP} + \mathrm{cwFN})
 
     Examples
     --------
-    >>> float(recall(tp=3, fp=1, fn=2, tn=4))
-    0.6
+    >>> round(cw_recall([0, 0, 1, 1, 1], [0, 0, 1, 1, 0], [0.5, 0.5, 1.0, 0.5, 0.5]), 4)
+    0.875
     """
     return _ratio(tp, tp + fn)
 
 
 def specificity(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    r"""Of the confidence spent on rows of other classes, the share that did not predict this one.
+    r"""Confidence-weighted specificity: of the confidence on other classes' samples, the share that avoids this class.
 
     .. math:: \mathrm{cwTN} / (\mathrm{cwTN} + \mathrm{cwFP})
 
     Examples
     --------
-    >>> float(specificity(tp=3, fp=1, fn=2, tn=4))
-    0.8
+    >>> round(cw_specificity([0, 0, 1, 1, 1], [0, 0, 1, 1, 0], [0.5, 0.5, 1.0, 0.5, 0.5]), 4)
+    0.875
     """
     return _ratio(tn, tn + fp)
 
 
 def npv(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    r"""Negative predictive value: of the confidence spent on predicting other classes, the share that was not this one.
+    r"""Confidence-weighted negative predictive value: of the confidence in other classes, the share not of this one.
 
     .. math:: \mathrm{cwTN} / (\mathrm{cwTN} + \mathrm{cwFN})
 
     Examples
     --------
-    >>> float(npv(tp=3, fp=2, fn=1, tn=3))
-    0.75
+    >>> round(cw_npv([0, 0, 1, 1, 1], [0, 0, 1, 1, 0], [0.5, 0.5, 1.0, 0.5, 0.5]), 4)
+    0.8333
     """
     return _ratio(tn, tn + fn)
 
@@ -158,33 +177,33 @@ def fbeta(beta: float) -> Formula:
 
 
 def f1(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    r"""Harmonic mean of :func:`cw_precision` and :func:`cw_recall`.
+    r"""Confidence-weighted F1: the harmonic mean of precision and recall.
 
     .. math:: 2\,\mathrm{cwTP} / (2\,\mathrm{cwTP} + \mathrm{cwFP} + \mathrm{cwFN})
 
     Examples
     --------
-    >>> float(f1(tp=3, fp=1, fn=1, tn=4))
-    0.75
+    >>> round(cw_f1([0, 0, 1, 1, 1], [0, 0, 1, 1, 0], [0.5, 0.5, 1.0, 0.5, 0.5]), 4)
+    0.8286
     """
     return fbeta(1.0)(tp, fp, fn, tn)
 
 
 def jaccard(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    r"""Of the confidence on rows that are of a class or predicted to be, the share where both hold.
+    r"""Confidence-weighted Jaccard index: of the confidence where a class is true or predicted, the share of both.
 
     .. math:: \mathrm{cwTP} / (\mathrm{cwTP} + \mathrm{cwFP} + \mathrm{cwFN})
 
     Examples
     --------
-    >>> float(jaccard(tp=3, fp=1, fn=1, tn=4))
-    0.6
+    >>> round(cw_jaccard([0, 0, 1, 1, 1], [0, 0, 1, 1, 0], [0.5, 0.5, 1.0, 0.5, 0.5]), 4)
+    0.7083
     """
     return _ratio(tp, tp + fp + fn)
 
 
 def balanced_accuracy(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    r"""Mean recall over the classes, so that rare classes count as much as common ones.
+    r"""Confidence-weighted balanced accuracy: the mean recall, so that rare classes count as much as common ones.
 
     .. math:: \tfrac12 (\mathrm{cwRecall} + \mathrm{cwSpecificity})
 
@@ -193,26 +212,26 @@ def balanced_accuracy(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
 
     Examples
     --------
-    >>> round(float(balanced_accuracy(tp=3, fp=1, fn=2, tn=4)), 12)
-    0.7
+    >>> round(cw_balanced_accuracy([0, 0, 1, 1, 1], [0, 0, 1, 1, 0], [0.5, 0.5, 1.0, 0.5, 0.5]), 4)
+    0.875
     """
     return (recall(tp, fp, fn, tn) + specificity(tp, fp, fn, tn)) / 2
 
 
 def mcc(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    r"""Matthews correlation between what is true and what is predicted; 0 is chance.
+    r"""Confidence-weighted Matthews correlation between true and predicted labels; 0 is chance.
 
     .. math:: \frac{\mathrm{cwTP}\,\mathrm{cwTN} - \mathrm{cwFP}\,\mathrm{cwFN}}
         {\sqrt{(\mathrm{cwTP}+\mathrm{cwFP})(\mathrm{cwTP}+\mathrm{cwFN})
         (\mathrm{cwTN}+\mathrm{cwFP})(\mathrm{cwTN}+\mathrm{cwFN})}}
 
     With ``average="macro"`` the coefficient of the whole matrix, as in scikit-learn; with None one class against the
-    rest. Not defined (nan, where scikit-learn says 0) when only one class is true or predicted.
+    rest. nan, with a warning, if only one class is true or predicted (scikit-learn returns 0).
 
     Examples
     --------
-    >>> round(float(mcc(tp=3, fp=1, fn=1, tn=3)), 12)
-    0.5
+    >>> round(cw_mcc([0, 0, 1, 1, 1], [0, 0, 1, 1, 0], [0.5, 0.5, 1.0, 0.5, 0.5]), 4)
+    0.7071
     """
     # roots one by one: their product stays finite where the product of the sums would not
     scale = np.sqrt(tp + fp) * np.sqrt(tp + fn) * np.sqrt(tn + fp) * np.sqrt(tn + fn)
@@ -220,17 +239,17 @@ def mcc(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
 
 
 def kappa(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    r"""Cohen's kappa: agreement between truth and prediction beyond chance; 0 is chance.
+    r"""Confidence-weighted Cohen's kappa: agreement of true and predicted labels beyond chance; 0 is chance.
 
     .. math:: \frac{p_o - p_e}{1 - p_e}
 
     With ``average="macro"`` the coefficient of the whole matrix, as in scikit-learn; with None one class against the
-    rest. Not defined when only one class occurs.
+    rest. nan, with a warning, if only one class occurs.
 
     Examples
     --------
-    >>> float(kappa(tp=3, fp=1, fn=1, tn=3))
-    0.5
+    >>> round(cw_kappa([0, 0, 1, 1, 1], [0, 0, 1, 1, 0], [0.5, 0.5, 1.0, 0.5, 0.5]), 4)
+    0.6667
     """
     return _ratio(2 * (tp * tn - fp * fn), (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn))
 
@@ -264,39 +283,39 @@ cw_mcc = cw_metric(mcc, whole=_whole_mcc)
 cw_kappa = cw_metric(kappa, whole=_whole_kappa)
 
 
+@takes_predictions
 def cw_fbeta(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     beta: float = 2.0,
-    labels: Any = None,
     average: Average = "macro",
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
+    **columns: Unpack[Columns],
 ) -> float | Floats:
-    r"""Weighted harmonic mean of :func:`cw_precision` and :func:`cw_recall`; ``beta`` above 1 favours recall.
+    r"""Confidence-weighted F-beta: a weighted harmonic mean of precision and recall.
 
     .. math:: \frac{(1+\beta^2)\,\mathrm{cwTP}}{(1+\beta^2)\,\mathrm{cwTP} + \beta^2\,\mathrm{cwFN} + \mathrm{cwFP}}
 
-    Arguments as :func:`cw_precision`.
+    Parameters
+    ----------
+    beta : float, default 2.0
+        How many times as much recall counts as precision.
+    average : {"macro", "micro", "weighted"} or None, default "macro"
+        As in :func:`cw_precision`.
+
+    Returns
+    -------
+    float, or array of shape (K,) with ``average=None``
+        From 0 to 1; higher is better.
 
     Examples
     --------
     >>> cw_fbeta([0, 0, 1, 1, 1], [0, 1, 1, 1, 0], [0.5, 0.5, 1.0, 0.5, 0.5], beta=0.5)
     0.625
     """
-    return cw_metric(fbeta(beta))(
-        y_true,
-        y_pred,
-        confidence,
-        labels=labels,
-        average=average,
-        sample_weight=sample_weight,
-        floor=floor,
-        doubt=doubt,
-    )
+    return cw_metric(fbeta(beta))(x, second, third, average=average, **columns)
 
 
 def _macro_metric(
@@ -305,7 +324,9 @@ def _macro_metric(
     """The macro form, as it stands in ``ALL``; its notation is that of the formula's docstring."""
     notation = (formula.__doc__ or "").partition(".. math::")[2].partition("\n\n")[0]
     name = f"cw_{formula.__name__}"
-    reading = cleandoc(formula.__doc__ or "").partition("\n")[0].replace(":func:`cw_", "").replace("`", "")
+    summary = cleandoc(formula.__doc__ or "").partition("\n")[0]
+    words = summary.partition(": ")[2] or summary
+    reading = words[:1].upper() + words[1:]
     return confusion_metric(
         name,
         formula,

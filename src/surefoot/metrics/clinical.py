@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from surefoot.core.tally import Tally
 from surefoot.core.term import Term
 from surefoot.metrics.by_confidence import NOTHING, TERMS, levels
 from surefoot.metrics.function import function_of, measure
+from surefoot.predictions.arguments import Columns, takes_predictions
 
 LEAN = Term("lean of mistakes", lambda row: row.weight * (row.correct - row.confidence) * (row.doubt - row.confidence))
 LEAN_VARIANCE = Term(
@@ -26,7 +27,7 @@ LEAN_VARIANCE = Term(
 
 def _spiegelhalter(t: Tally) -> float | Outcome:
     if not t[LEAN_VARIANCE]:
-        return undefined("every confidence is 0, 1/2 or 1: Brier's score cannot vary")
+        return undefined("every confidence is 0, 1/2 or 1, so the Brier score cannot vary")
     return t[LEAN] / math.sqrt(t[LEAN_VARIANCE])
 
 
@@ -71,8 +72,8 @@ def hosmer_lemeshow_metric(n_groups: int = 10) -> Metric:
         TERMS,
         formula,
         title=f"Hosmer and Lemeshow's chi squared, {n_groups} groups",
-        reading="Squared misses over groups of rows; about the number of groups where the model is calibrated, and "
-        "grows with rows.",
+        reading="Squared gaps over groups of samples; about the number of groups if the model is calibrated. It grows "
+        "with the number of samples.",
         notation=r"\sum_g \frac{(O_g - E_g)^2}{E_g (1 - E_g / n_g)}",
         ideal=0.0,
         direction="lower",
@@ -90,12 +91,12 @@ def _cox_line(t: Tally) -> dict[str, float] | Outcome:
     total = max(float(at.weight[inside].sum()), 5e-324)
     weight, correct = at.weight[inside] / total, at.correct[inside] / total
     if len(x) < 2:
-        return undefined("it takes two different confidences between 0 and 1")
+        return undefined("it needs two different confidences between 0 and 1")
     if not correct.any() or (correct >= weight).all():
-        return undefined("all rows are correct, or all are wrong: no line fits best")
+        return undefined("all rows are correct, or all are wrong, so no line can be fitted")
     right, wrong = x[correct > 0], x[correct < weight]
     if right.min() >= wrong.max() or wrong.min() >= right.max():
-        return undefined("confidence separates correct rows from wrong ones: the slope has no bound")
+        return undefined("confidence separates correct rows from wrong ones, so the slope is unbounded")
     features = np.stack([x, np.ones(len(x))], axis=1)
     slope, intercept = logistic_fit(features, correct / weight, weight, np.array([1.0, 0.0])).tolist()
     return {"slope": slope, "intercept": intercept}
@@ -126,7 +127,7 @@ COX_INTERCEPT = Metric(
     TERMS,
     _of_cox_line("intercept"),
     title="Cox's calibration intercept",
-    reading="Below 0, confidences are too high on the whole once the slope is taken out.",
+    reading="Below 0, confidences are too high on the whole, after adjusting for the slope.",
     notation=r"a \text{ of } \mathrm{logit}\, P(y = 1) = a + b\, \mathrm{logit}\, c",
     ideal=0.0,
     direction="nearest",
@@ -136,13 +137,25 @@ COX_INTERCEPT = Metric(
 
 @function_of(SPIEGELHALTER_Z)
 def spiegelhalter_z() -> None:
-    r"""How far Brier's score lies from what calibration would make it, in standard deviations.
+    r"""Spiegelhalter's z: how far the Brier score is from its expected value under calibration.
 
+    In standard deviations: values beyond ±1.96 have a chance of 5% if the model is calibrated. Positive if errors carry
+    too much confidence (for confidences above 1/2).
+
+    Returns
+    -------
+    float
+        0 on average if calibrated; nan, with a warning, if every confidence is 0, 1/2 or 1.
+
+    Notes
+    -----
     .. math:: z = \frac{\sum_i (y_i - c_i)(1 - 2 c_i)}{\sqrt{\sum_i (1 - 2 c_i)^2 c_i (1 - c_i)}}
 
-    Positive when mistakes are surer than they should be, for confidences above 1/2; beyond ±1.96 once in twenty
-    calibrated models. Sees rows near 0 and 1 little more than others. nan with a warning if every confidence is 0, 1/2
-    or 1. O(N), additive. Arguments as :func:`ece`.
+    It gives samples near 0 and 1 little more weight than others.
+
+    References
+    ----------
+    Spiegelhalter, Probabilistic prediction in patient management and clinical trials, Statistics in Medicine (1986).
 
     Examples
     --------
@@ -151,23 +164,42 @@ def spiegelhalter_z() -> None:
     """
 
 
+@takes_predictions
 def hosmer_lemeshow(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     n_groups: int = 10,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
+    **columns: Unpack[Columns],
 ) -> float:
-    r"""Chi squared of correct rows seen against stated, over groups of equal size in order of confidence.
+    r"""Hosmer and Lemeshow's chi squared of observed against expected correct predictions.
 
+    Lower is better. Compare it with the chi squared distribution with ``n_groups`` degrees of freedom (two fewer for a
+    model that was fitted to these rows).
+
+    Parameters
+    ----------
+    n_groups : int, default=10
+        The number of groups of equal size, in order of confidence.
+
+    Returns
+    -------
+    float
+        0 or more; infinite if a group of confidence 1 has an error, or a group of confidence 0 a correct sample.
+
+    Notes
+    -----
     .. math:: \sum_g \frac{(O_g - E_g)^2}{E_g (1 - E_g / n_g)}
 
-    Compare with chi squared of ``n_groups`` degrees of freedom (two fewer for a model fitted to these very rows). Rows
-    of equal confidence stay together, in the group of the last. Infinite if a group without doubt has a mistake, or
-    one without confidence a correct row. O(N log N); needs the rows. Arguments as :func:`ece`.
+    Samples of equal confidence stay together, in the group of the last. It takes O(N log N) time and needs the rows; a
+    :class:`Tally` is not enough.
+
+    References
+    ----------
+    Hosmer and Lemeshow, Goodness of fit tests for the multiple logistic regression model, Communications in Statistics
+    (1980).
 
     Examples
     --------
@@ -175,18 +207,35 @@ def hosmer_lemeshow(
     2.6666666666666665
     """
     check_whole("n_groups", n_groups)
-    return measure(hosmer_lemeshow_metric(int(n_groups)), y_true, y_pred, confidence, sample_weight, floor, doubt)
+    return measure(hosmer_lemeshow_metric(int(n_groups)), x, second, third, columns)
 
 
 @function_of(COX_SLOPE)
 def cox_slope() -> None:
-    r"""The slope of correctness on the log-odds of confidence.
+    r"""Cox's calibration slope: the slope b of correctness on the log-odds of confidence.
 
+    1 if calibrated; below 1 confidences are too extreme, above 1 not extreme enough.
+
+    Returns
+    -------
+    float
+        The slope; nan, with a warning, if it cannot be fitted (all correct, all wrong, one confidence only, or correct
+        and wrong samples separated by confidence).
+
+    See Also
+    --------
+    cox_intercept : the intercept a.
+
+    Notes
+    -----
     .. math:: \mathrm{logit}\, P(y = 1) = a + b\, \mathrm{logit}\, c
 
-    1 under calibration; below 1 confidences are too extreme, above 1 too timid. By maximum likelihood over the rows
-    with confidence between 0 and 1; nan with a warning where no line fits best (all correct, all wrong, one confidence,
-    correct and wrong rows separated). O(N log N); needs the rows. Arguments as :func:`ece`.
+    fitted by maximum likelihood to the samples with confidence between 0 and 1. It needs the rows; a :class:`Tally` is
+    not enough.
+
+    References
+    ----------
+    Cox, Two further applications of a model for binary regression, Biometrika (1958).
 
     Examples
     --------
@@ -197,11 +246,22 @@ def cox_slope() -> None:
 
 @function_of(COX_INTERCEPT)
 def cox_intercept() -> None:
-    r"""The intercept of correctness on the log-odds of confidence, as :func:`cox_slope`.
+    r"""Cox's calibration intercept: the intercept a of correctness on the log-odds of confidence.
 
+    0 if calibrated; below 0, accuracy is lower than confidence at even odds.
+
+    Returns
+    -------
+    float
+        The intercept; nan, with a warning, if it cannot be fitted (see :func:`cox_slope`).
+
+    Notes
+    -----
     .. math:: \mathrm{logit}\, P(y = 1) = a + b\, \mathrm{logit}\, c
 
-    0 under calibration; below 0 accuracy falls short of confidence at even odds.
+    References
+    ----------
+    Cox, Two further applications of a model for binary regression, Biometrika (1958).
 
     Examples
     --------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -18,7 +18,9 @@ from surefoot.core.term import Term
 from surefoot.errors import InvalidPredictions
 from surefoot.metrics.averages import Average, average_classes, check_average
 from surefoot.predictions import Predictions, as_predictions
+from surefoot.predictions.arguments import Columns, takes_predictions
 from surefoot.predictions.base import border_of
+from surefoot.predictions.dataframe import is_frame
 from surefoot.predictions.labels import check_labels, kind_of_label
 
 PAIRS = Term("weight by class pair", lambda row: row.weight, CLASS_PAIR)
@@ -32,7 +34,17 @@ _MOST_CLASSES = 20_000
 
 @dataclass(frozen=True)
 class Confusion:
-    """A confusion matrix (rows: truth, columns: predicted) and, for each class against the rest, its four cells."""
+    """A confusion matrix and, for each class against the rest, its four cells.
+
+    Attributes
+    ----------
+    labels : tuple
+        The K classes, in the order of rows and columns.
+    tp, fp, fn, tn : numpy.ndarray of shape (K,)
+        True positives, false positives, false negatives and true negatives of each class against the rest.
+    matrix : numpy.ndarray of shape (K, K)
+        Rows are true classes, columns are predicted classes.
+    """
 
     labels: tuple[Label, ...]
     tp: Floats
@@ -161,55 +173,64 @@ def _table(term: Term, predictions: Predictions, labels: Any) -> Confusion:
     return result
 
 
-def confusion(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
-    *,
-    labels: Any = None,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
-) -> Confusion:
-    """The confusion matrix, as if every confidence were 1.
+@takes_predictions
+def confusion(x: Any = None, second: Any = None, third: Any = None, /, **columns: Unpack[Columns]) -> Confusion:
+    """The confusion matrix, in which each sample counts 1.
 
-    Takes what :func:`cw_confusion` takes; ``confidence``, ``doubt`` and ``floor`` may be left out, and do not matter.
+    Confidences may be left out: they do not matter here.
+
+    Parameters
+    ----------
+    labels : sequence, optional
+        Which classes, in which order; one that does not occur has zeros. With columns of probabilities, the class of
+        each column.
+
+    Returns
+    -------
+    Confusion
+        The matrix, and for each class the four cells of the class against the rest.
 
     Examples
     --------
     >>> confusion([0, 1, 1], [0, 1, 0]).matrix.tolist()
     [[1.0, 0.0], [1.0, 1.0]]
     """
-    if isinstance(y_true, Predictions):
-        predictions = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
+    predicted = columns.get("y_pred", columns.get("predicted", second))
+    is_named = not columns.keys().isdisjoint(("probabilities", "y_proba", "pos_label", "correct"))
+    if not (isinstance(x, Predictions) or is_frame(x) or is_named) and np.ndim(predicted) < 2:
+        truth = columns.get("y_true", columns.get("truth", x))
+        border = border_of(truth, predicted)
+        certain = border.xp.ones_like(border.labels("y_true", truth), dtype=border.xp.float64)
+        weight = columns.get("sample_weight", columns.get("weight"))
+        predictions = Predictions.from_labels(truth, predicted, certain, sample_weight=weight)
     else:
-        border = border_of(y_true, y_pred)
-        certain = border.xp.ones_like(border.labels("y_true", y_true), dtype=border.xp.float64)
-        predictions = Predictions.from_labels(y_true, y_pred, certain, sample_weight=sample_weight)
-    return _table(PAIRS, predictions, labels)
+        predictions = as_predictions(x, second, third, columns, function="confusion", labels_choose=True)
+    return _table(PAIRS, predictions, columns.get("labels"))
 
 
-def cw_confusion(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
-    *,
-    labels: Any = None,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
-) -> Confusion:
-    r"""The confidence-weighted confusion matrix: each row adds its confidence instead of 1.
+@takes_predictions
+def cw_confusion(x: Any = None, second: Any = None, third: Any = None, /, **columns: Unpack[Columns]) -> Confusion:
+    r"""The confidence-weighted confusion matrix: each sample counts by its confidence instead of 1.
 
     .. math:: \mathrm{cwTP}^{(k)} = \sum_i c_i [\hat y_i = y_i = k], \quad \ldots
 
-    Rows of the matrix are truths, columns predictions. ``labels`` picks and orders the classes; one that does not occur
-    has zeros. Other arguments as :meth:`Predictions.from_labels`, or a :class:`Predictions`.
+    Rows of the matrix are true classes, columns are predicted classes.
+
+    Parameters
+    ----------
+    labels : sequence, optional
+        Which classes, in which order; one that does not occur has zeros. With columns of probabilities, the class of
+        each column.
+
+    Returns
+    -------
+    Confusion
+        The matrix, and for each class the four cells of the class against the rest.
 
     Examples
     --------
     >>> cw_confusion([0, 1, 1], [0, 1, 0], [0.5, 0.75, 0.25]).matrix.tolist()
     [[0.5, 0.0], [0.25, 0.75]]
     """
-    predictions = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
-    return _table(CW_PAIRS, predictions, labels)
+    predictions = as_predictions(x, second, third, columns, function="cw_confusion", labels_choose=True)
+    return _table(CW_PAIRS, predictions, columns.get("labels"))

@@ -33,7 +33,7 @@ ECCE_MAD = Metric(
     TERMS,
     _mad,
     title="Cumulative calibration error, largest",
-    reading="Largest miss that builds up from the least sure row to the surest, without bins.",
+    reading="Largest cumulative gap, from the least confident sample to the most confident, without bins.",
     notation=r"\max_k |C_k|, \quad C_k = \frac1N \sum_{j \le k} (y_{(j)} - c_{(j)})",
     ideal=0.0,
     direction="lower",
@@ -45,7 +45,7 @@ ECCE_R = Metric(
     TERMS,
     _range,
     title="Cumulative calibration error, range",
-    reading="Largest miss over any range of confidence, without bins.",
+    reading="Largest cumulative gap over any range of confidence, without bins.",
     notation=r"\max_k C_k - \min_k C_k, \quad C_k = \frac1N \sum_{j \le k} (y_{(j)} - c_{(j)})",
     ideal=0.0,
     direction="lower",
@@ -58,11 +58,23 @@ ECCE_R = Metric(
 def ecce_mad() -> None:
     r"""The largest cumulative difference between correctness and confidence, in order of confidence.
 
+    Lower is better. It needs no bins, and :func:`ecce_test` says how large it is by chance.
+
+    Returns
+    -------
+    float
+        From 0 to 1; at least half of \|mean confidence - accuracy\|.
+
+    Notes
+    -----
     .. math:: \max_k |C_k|, \quad C_k = \frac1N \sum_{j \le k} (y_{(j)} - c_{(j)})
 
-    Kolmogorov and Smirnov's idea, without bins. Lower is better; its size under calibration is known
-    (:func:`ecce_test`). Taken at the ends of groups of equal confidence, so the order of rows does not matter. At least
-    half of |mean confidence - accuracy|. O(N log N); needs the rows. Arguments as :func:`ece`.
+    This is the idea of Kolmogorov and Smirnov. Differences are taken at the ends of groups of equal confidence, so the
+    order of rows does not matter. It takes O(N log N) time and needs the rows; a :class:`Tally` is not enough.
+
+    References
+    ----------
+    Arrieta-Ibarra, Gujral, Tannen, Tygert and Xu, Metrics of calibration for probabilistic predictions, JMLR (2022).
 
     Examples
     --------
@@ -75,9 +87,27 @@ def ecce_mad() -> None:
 def ecce_r() -> None:
     r"""The range of the cumulative differences between correctness and confidence, in order of confidence.
 
+    Lower is better. It is the largest cumulative difference over any range of confidences.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    See Also
+    --------
+    ecce_mad : the largest difference from the least confident sample on.
+    ecce_test : how large both are by chance.
+
+    Notes
+    -----
     .. math:: \max_{k \ge 0} C_k - \min_{k \ge 0} C_k, \quad C_k = \frac1N \sum_{j \le k} (y_{(j)} - c_{(j)})
 
-    Kuiper's idea: the largest difference over any stretch of confidences. Otherwise as :func:`ecce_mad`.
+    This is Kuiper's idea.
+
+    References
+    ----------
+    Arrieta-Ibarra, Gujral, Tannen, Tygert and Xu, Metrics of calibration for probabilistic predictions, JMLR (2022).
 
     Examples
     --------

@@ -27,7 +27,7 @@ ECD = Metric(
     lambda t: t[ENTROPIC_DIFFERENCE] / t[WEIGHT],
     title="Entropic calibration difference",
     about="score",
-    reading="Log loss seen less the entropy stated: positive is overconfident, negative underconfident.",
+    reading="Log loss minus the entropy of the confidences: positive is overconfident, negative underconfident.",
     notation=r"\frac1N \sum_i (c_i - [\hat y_i = y_i]) \log\frac{c_i}{1 - c_i}",
     ideal=0.0,
     direction="nearest",
@@ -38,13 +38,28 @@ ECD = Metric(
 
 @function_of(ECD)
 def ecd() -> None:
-    r"""Mean difference between the certainty the model states and the log-probability of what happened.
+    r"""Entropic calibration difference: the log loss minus the entropy of the confidences.
 
+    Positive if overconfident, negative if underconfident, 0 if calibrated (and if every confidence is 0.5).
+
+    Returns
+    -------
+    float
+        -0.279 or more; infinite if a sample of confidence 1 is wrong.
+
+    See Also
+    --------
+    ecd_test : whether it is larger than chance explains.
+
+    Notes
+    -----
     .. math:: \mathrm{ECD} = \frac1N \sum_i \bigl(c_i - [\hat y_i = y_i]\bigr) \log\frac{c_i}{1 - c_i}
 
-    Positive when overconfident, negative when underconfident, 0 when calibrated (and when every confidence is 0.5).
-    A row adds at least -0.279; a certain row adds 0 if right and makes it infinite if wrong. Arguments as
-    :meth:`Predictions.from_labels`, or a :class:`Predictions`.
+    Correct samples of confidence 1 add 0.
+
+    References
+    ----------
+    Sumler, Devlin, Maskell and Lane, arXiv 2502.14545 (2025).
 
     Examples
     --------

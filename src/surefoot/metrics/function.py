@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import WRAPPER_ASSIGNMENTS, update_wrapper
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, Unpack
 
 from surefoot.core.metric import Metric
 from surefoot.predictions import as_predictions
+from surefoot.predictions.arguments import Columns, takes_predictions
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -18,14 +19,7 @@ class TopLabelFunction(Protocol):
     __name__: str
 
     def __call__(
-        self,
-        y_true: Any,
-        y_pred: Any = None,
-        confidence: Any = None,
-        *,
-        sample_weight: Any = None,
-        floor: float | None = None,
-        doubt: Any = None,
+        self, x: Any = None, second: Any = None, third: Any = None, /, **columns: Unpack[Columns]
     ) -> float: ...
 
 
@@ -33,18 +27,10 @@ def function_of(metric: Metric) -> Callable[[Callable[[], object]], TopLabelFunc
     """Make a function of a metric: the name and the docstring are those of what is decorated."""
 
     def decorate(described: Callable[[], object]) -> TopLabelFunction:
-        def function(
-            y_true: Any,
-            y_pred: Any = None,
-            confidence: Any = None,
-            *,
-            sample_weight: Any = None,
-            floor: float | None = None,
-            doubt: Any = None,
-        ) -> float:
-            return measure(metric, y_true, y_pred, confidence, sample_weight, floor, doubt)
+        def function(x: Any = None, second: Any = None, third: Any = None, /, **columns: Unpack[Columns]) -> float:
+            return measure(metric, x, second, third, columns)
 
-        return describe(function, described)
+        return takes_predictions(describe(function, described))
 
     return decorate
 
@@ -56,9 +42,6 @@ def describe(function: Function, described: Callable[[], object]) -> Function:
     return function
 
 
-def measure(
-    metric: Metric, y_true: Any, y_pred: Any, confidence: Any, sample_weight: Any, floor: float | None, doubt: Any
-) -> float:
+def measure(metric: Metric, x: Any, second: Any, third: Any, columns: Columns) -> float:
     """The value of a metric on columns, or on predictions."""
-    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
-    return float(metric(p))
+    return float(metric(as_predictions(x, second, third, columns, function=metric.name)))

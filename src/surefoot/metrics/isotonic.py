@@ -25,7 +25,7 @@ MCALDIST = Metric(
     TERMS,
     _mcaldist,
     title="Mean distance to calibration",
-    reading="How far confidences move, on average, to the best rising fit of these rows.",
+    reading="Mean distance from each confidence to the best rising fit of these samples.",
     notation=r"\frac1N \sum_i |c_i - g(c_i)|",
     ideal=0.0,
     direction="lower",
@@ -36,12 +36,25 @@ MCALDIST = Metric(
 
 @function_of(MCALDIST)
 def mcaldist() -> None:
-    r"""The mean distance from confidence to its isotonic fit, a calibrated prediction made of the same rows.
+    r"""The mean distance from confidence to its isotonic fit.
 
+    Lower is better. It bounds the distance to the nearest calibrated predictions from above.
+
+    Returns
+    -------
+    float
+        From 0 to 1; at least \|mean confidence - accuracy\|.
+
+    Notes
+    -----
     .. math:: \frac1N \sum_i |c_i - g(c_i)|, \quad g \text{ the least-squares rising fit of correctness}
 
-    An upper bound of the distance to calibration, and at least |mean confidence - accuracy|. Lower is better. Rows of
-    equal confidence are averaged first, so order does not matter. O(N log N); needs the rows. Arguments as :func:`ece`.
+    Samples of equal confidence are averaged first, so the order of rows does not matter. It takes O(N log N) time and
+    needs the rows; a :class:`Tally` is not enough.
+
+    References
+    ----------
+    After Qiao and Zheng, On the distance from calibration in sequential prediction, COLT (2024).
 
     Examples
     --------

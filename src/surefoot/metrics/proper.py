@@ -41,7 +41,7 @@ LOG_LOSS = Metric(
     lambda t: t[SURPRISAL] / t[WEIGHT],
     title="Log loss of correctness",
     about="score",
-    reading="Punishes sure mistakes by the logarithm of their doubt; mixes calibration with sharpness.",
+    reading="Penalises confident errors by the logarithm of their doubt; mixes calibration with sharpness.",
     notation=r"-\frac1N \sum_i \log\bigl(c_i\ \text{if correct, else}\ 1 - c_i\bigr)",
     ideal=0.0,
     direction="lower",
@@ -52,12 +52,24 @@ LOG_LOSS = Metric(
 
 @function_of(BRIER)
 def brier() -> None:
-    r"""Mean squared distance between confidence and whether the prediction was correct.
+    r"""Brier score of correctness: mean squared distance between confidence and correctness.
 
+    Lower is better. It mixes calibration with sharpness.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Notes
+    -----
     .. math:: \frac1N \sum_i \bigl(c_i - [\hat y_i = y_i]\bigr)^2
 
-    The top-label form: for two classes it is the usual Brier score, for more it is not the sum over classes. Lower is
-    better; mixes calibration with sharpness. Arguments as :meth:`Predictions.from_labels`, or a :class:`Predictions`.
+    This is the top-label form: for two classes it is the usual Brier score; for more it is not the sum over classes.
+
+    References
+    ----------
+    Brier, Verification of forecasts expressed in terms of probability, Monthly Weather Review 78 (1950).
 
     Examples
     --------
@@ -68,13 +80,25 @@ def brier() -> None:
 
 @function_of(LOG_LOSS)
 def log_loss() -> None:
-    r"""Mean negative logarithm of the probability given to what happened, correct or not.
+    r"""Log loss of correctness: mean negative logarithm of the probability given to the outcome.
 
+    Lower is better. It mixes calibration with sharpness.
+
+    Returns
+    -------
+    float
+        0 or more; infinite if a sample of confidence 1 is wrong, or one of confidence 0 is correct.
+
+    Notes
+    -----
     .. math:: -\frac1N \sum_i \log\bigl(c_i\ \text{if correct, else}\ 1 - c_i\bigr)
 
-    The top-label form, of correctness against confidence, not scikit-learn's over classes. Lower is better; infinite
-    when a row that claimed certainty is wrong, or one of confidence 0 is right. Arguments as
-    :meth:`Predictions.from_labels`, or a :class:`Predictions`.
+    This is the top-label form, of correctness against confidence. For two classes it is scikit-learn's ``log_loss``;
+    for more it is not.
+
+    References
+    ----------
+    Good, Rational decisions, Journal of the Royal Statistical Society B 14 (1952).
 
     Examples
     --------

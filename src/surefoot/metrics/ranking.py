@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from surefoot.core.keys import CLASS_SCORE, from_ordered_bits
+from surefoot.core.keys import CLASS_SCORE
 from surefoot.core.metric import Metric, Outcome
 from surefoot.core.table import Floats, Table
 from surefoot.core.tally import Label, Tally
 from surefoot.core.term import Term
-from surefoot.errors import InvalidPredictions, MetricUnavailable, NeedsRows, UndefinedMetricWarning
 from surefoot.metrics.averages import Average, average_classes, check_average
 from surefoot.metrics.function import describe
 from surefoot.metrics.weighted import gain_between
-from surefoot.predictions import Predictions
-from surefoot.predictions.arguments import refuse_beside_predictions, refuse_tally
-from surefoot.predictions.labels import as_labels
-from surefoot.predictions.memory import InMemory
+from surefoot.predictions.arguments import Columns, as_predictions, takes_predictions
 
 POSITIVE = Term("positives by score", lambda row: row.weight * row.positive, CLASS_SCORE)
 NEGATIVE = Term("negatives by score", lambda row: row.weight * row.negative, CLASS_SCORE)
@@ -35,7 +30,7 @@ CW_NEGATIVE = Term(
     "confidence of negatives by score", lambda row: row.weight * row.confidence * row.negative, CLASS_SCORE
 )
 _BLOCK = 1 << 15
-_PLAIN, _WEIGHTED = (POSITIVE, NEGATIVE), (CW_POSITIVE, CW_NEGATIVE)
+PLAIN, WEIGHTED = (POSITIVE, NEGATIVE), (CW_POSITIVE, CW_NEGATIVE)
 
 
 def pair_probability(positive: Floats, negative: Floats) -> float:
@@ -135,7 +130,7 @@ class Area:
 
 AREAS = {
     "auc": Area(
-        _PLAIN,
+        PLAIN,
         pair_probability,
         shared_pairs,
         "AUC",
@@ -143,7 +138,7 @@ AREAS = {
         r"P(s_i > s_j) + \tfrac12 P(s_i = s_j), \quad y_i = k \ne y_j",
     ),
     "cw_auc": Area(
-        _WEIGHTED,
+        WEIGHTED,
         pair_probability,
         shared_pairs,
         "Confidence-weighted AUC (cwAUC)",
@@ -151,7 +146,7 @@ AREAS = {
         r"P_w(s_i > s_j) + \tfrac12 P_w(s_i = s_j), \quad w_{ij} = c_i c_j,\ y_i = k \ne y_j",
     ),
     "cw_average_precision": Area(
-        _WEIGHTED,
+        WEIGHTED,
         mean_precision,
         mean_precision_error,
         "Confidence-weighted average precision",
@@ -263,7 +258,7 @@ def auc_gain_metric(average: Average = "macro") -> Metric:
 
     return Metric(
         "auc_gain",
-        (*_PLAIN, *_WEIGHTED),
+        (*PLAIN, *WEIGHTED),
         formula,
         title="Gain of cwAUC over AUC",
         about="value",
@@ -282,65 +277,6 @@ CW_AVERAGE_PRECISION = area_metric("cw_average_precision")
 AUC_GAIN = auc_gain_metric()
 
 
-@dataclass(frozen=True)
-class RocCurve:
-    """A ROC curve from (0, 0) to (1, 1), a point for each distinct score, thresholds falling from infinity."""
-
-    fpr: Floats
-    tpr: Floats
-    thresholds: Floats
-    auc: float
-
-
-def _as_scored(y_true: Any, probabilities: Any, labels: Any, y_pred: Any, sample_weight: Any) -> Predictions:
-    if isinstance(y_true, Predictions):
-        refuse_beside_predictions(
-            probabilities=probabilities, labels=labels, y_pred=y_pred, sample_weight=sample_weight
-        )
-        return y_true
-    refuse_tally(y_true)
-    return Predictions.from_probabilities(
-        y_true, probabilities, labels=labels, y_pred=y_pred, sample_weight=sample_weight
-    )
-
-
-def _curve(predictions: Predictions, label: Any, metric: Metric, terms: tuple[Term, Term]) -> RocCurve:
-    missing = metric.missing(predictions)
-    if missing:
-        raise MetricUnavailable(missing)
-    position = _position(predictions, label)
-    if not isinstance(predictions, InMemory):
-        raise NeedsRows("a ROC curve")
-    table = predictions.tally(terms, exact=True).table(CLASS_SCORE).of_class(position)
-    positive, negative = (table.totals[term.name].value[::-1] for term in terms)
-    tpr, fpr = (_shares(mass) for mass in (positive, negative))
-    scores = from_ordered_bits(table.codes[::-1])
-    thresholds = np.append(np.inf, predictions.score_probabilities(scores, position))
-    area = pair_probability(positive[::-1], negative[::-1])
-    if math.isnan(area):
-        warnings.warn("the class has no positives or no negatives", UndefinedMetricWarning, stacklevel=3)
-    return RocCurve(fpr, tpr, thresholds, area)
-
-
-def _shares(mass: Floats) -> Floats:
-    """Cumulative shares from 0 to exactly 1; nan where there is nothing to share."""
-    upto = np.append(0.0, np.cumsum(mass))
-    return upto / upto[-1] if upto[-1] else np.full(len(upto), np.nan)
-
-
-def _position(predictions: Predictions, label: Any) -> int:
-    labels = predictions.labels
-    assert labels is not None
-    if label is None:
-        if len(labels) == 2:
-            return 1
-        raise InvalidPredictions(f"label is missing: with {len(labels)} classes, say whose curve is wanted.")
-    wanted = as_labels("label", [label])[0].item()
-    if wanted not in labels or type(wanted) is not type(labels[0]):
-        raise InvalidPredictions(f"label is {label!r}, which is none of the classes.")
-    return labels.index(wanted)
-
-
 class RankingFunction(Protocol):
     """A metric of the order of scores, as a function."""
 
@@ -348,13 +284,13 @@ class RankingFunction(Protocol):
 
     def __call__(
         self,
-        y_true: Any,
-        probabilities: Any = None,
+        x: Any = None,
+        second: Any = None,
+        third: Any = None,
+        /,
         *,
-        labels: Any = None,
-        y_pred: Any = None,
         average: Average = "macro",
-        sample_weight: Any = None,
+        **columns: Unpack[Columns],
     ) -> float | Floats: ...
 
 
@@ -363,34 +299,46 @@ def _function_of(metric: Callable[[Average], Metric]) -> Callable[[Callable[[], 
 
     def decorate(described: Callable[[], object]) -> RankingFunction:
         def function(
-            y_true: Any,
-            probabilities: Any = None,
+            x: Any = None,
+            second: Any = None,
+            third: Any = None,
+            /,
             *,
-            labels: Any = None,
-            y_pred: Any = None,
             average: Average = "macro",
-            sample_weight: Any = None,
+            **columns: Unpack[Columns],
         ) -> float | Floats:
             check_average(average, "macro", "weighted", None)
-            result = metric(average)(_as_scored(y_true, probabilities, labels, y_pred, sample_weight))
+            predictions = as_predictions(x, second, third, columns, function=described.__name__, is_ranking=True)
+            result = metric(average)(predictions)
             return result if isinstance(result, np.ndarray) else float(result)
 
-        return describe(function, described)
+        return takes_predictions(describe(function, described))
 
     return decorate
 
 
 @_function_of(partial(area_metric, "auc"))
 def auc() -> None:
-    r"""The chance that a row of the class gets a higher score for it than a row of another class.
+    r"""Area under the ROC curve: the chance that a sample of the class outscores one of another class.
 
+    0.5 is chance, 1 a perfect ranking. Strictly rising changes of the scores leave it the same, so it says nothing
+    about calibration.
+
+    Parameters
+    ----------
+    average : {"macro", "weighted"} or None, default="macro"
+        ``"macro"`` is the mean over classes (with two classes, the value of the second label, as in scikit-learn),
+        ``"weighted"`` the mean weighted by the samples of each class; None returns a value for each class.
+
+    Returns
+    -------
+    float, or array of shape (K,) with ``average=None``
+        From 0 to 1; higher is better. A class without positives or negatives is nan, with a warning, and left out of
+        the mean.
+
+    Notes
+    -----
     .. math:: \mathrm{AUC}^{(k)} = P(s_i > s_j) + \tfrac12 P(s_i = s_j), \quad y_i = k \ne y_j
-
-    0.5 is chance, 1 a perfect ranking. It does not change under any strictly rising map of the scores, so it says
-    nothing about calibration. ``average`` is "macro" (plain mean over classes; for two classes the second label's
-    value, as in scikit-learn), "weighted" (by the rows of each class) or None (an array, a value a class). A class
-    without positives or negatives is nan with a warning, and left out of the mean. Other arguments as
-    :meth:`Predictions.from_probabilities`, or a :class:`Predictions`.
 
     Examples
     --------
@@ -401,12 +349,26 @@ def auc() -> None:
 
 @_function_of(partial(area_metric, "cw_auc"))
 def cw_auc() -> None:
-    r"""AUC with each row drawn in proportion to the confidence in its predicted class.
+    r"""Confidence-weighted AUC: each sample counts by the confidence in its predicted class.
 
+    It is above :func:`auc` if the model is more confident on the pairs that it ranks correctly.
+
+    Parameters
+    ----------
+    average : {"macro", "weighted"} or None, default="macro"
+        ``"macro"`` is the mean over classes (with two classes, the value of the second label, as in scikit-learn),
+        ``"weighted"`` the mean weighted by the samples of each class; None returns a value for each class.
+
+    Returns
+    -------
+    float, or array of shape (K,) with ``average=None``
+        From 0 to 1; higher is better.
+
+    Notes
+    -----
     .. math:: \mathrm{cwAUC}^{(k)} = P_w(s_i > s_j) + \tfrac12 P_w(s_i = s_j), \quad w_{ij} = c_i c_j
 
-    Above :func:`auc` when the model is surer on the pairs it ranks rightly. Equal to scikit-learn's ``roc_auc_score``
-    with the confidences as sample weights. Arguments and averages as :func:`auc`.
+    It equals scikit-learn's ``roc_auc_score`` with the confidences as sample weights.
 
     Examples
     --------
@@ -417,11 +379,24 @@ def cw_auc() -> None:
 
 @_function_of(auc_gain_metric)
 def auc_gain() -> None:
-    r"""What weighting by confidence wins of the distance to a perfect ranking.
+    r"""Gain of cwAUC over AUC: the share of wrongly ranked pairs that weighting by confidence removes.
 
+    Parameters
+    ----------
+    average : {"macro", "weighted"} or None, default="macro"
+        ``"macro"`` is the mean over classes (with two classes, the value of the second label, as in scikit-learn),
+        ``"weighted"`` the mean weighted by the samples of each class; None returns a value for each class.
+
+    Returns
+    -------
+    float, or array of shape (K,) with ``average=None``
+        From -1 to 1; higher is better, and 0 if both areas are 1.
+
+    Notes
+    -----
     .. math:: \frac{\mathrm{cwAUC} - \mathrm{AUC}}{1 - \min(\mathrm{cwAUC}, \mathrm{AUC})}
 
-    0 when both are 1. Made of the averages, not averaged itself. Arguments and averages as :func:`auc`.
+    It is computed from the averaged areas, not averaged itself.
 
     Examples
     --------
@@ -434,55 +409,25 @@ def auc_gain() -> None:
 def cw_average_precision() -> None:
     r"""Confidence-weighted average precision: precision at each step of recall, both weighted by confidence.
 
+    Parameters
+    ----------
+    average : {"macro", "weighted"} or None, default="macro"
+        ``"macro"`` is the mean over classes (with two classes, the value of the second label, as in scikit-learn),
+        ``"weighted"`` the mean weighted by the samples of each class; None returns a value for each class.
+
+    Returns
+    -------
+    float, or array of shape (K,) with ``average=None``
+        From 0 to 1; higher is better.
+
+    Notes
+    -----
     .. math:: \sum_n (\mathrm{cwR}_n - \mathrm{cwR}_{n-1})\, \mathrm{cwP}_n
 
-    Equal to scikit-learn's ``average_precision_score`` with the confidences as sample weights. Arguments and averages
-    as :func:`auc`; for two classes it is the second label's value, which here is not that of the first.
+    It equals scikit-learn's ``average_precision_score`` with the confidences as sample weights.
 
     Examples
     --------
     >>> cw_average_precision([0, 1], [0.2, 0.9])
     1.0
     """
-
-
-def roc_curve(
-    y_true: Any,
-    probabilities: Any = None,
-    *,
-    labels: Any = None,
-    y_pred: Any = None,
-    label: Any = None,
-    sample_weight: Any = None,
-) -> RocCurve:
-    """The ROC curve of a class (of two classes, by default the second).
-
-    Examples
-    --------
-    >>> curve = roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
-    >>> curve.tpr.tolist(), curve.thresholds.tolist()
-    ([0.0, 0.5, 0.5, 1.0, 1.0], [inf, 0.8, 0.4, 0.35, 0.1])
-    """
-    predictions = _as_scored(y_true, probabilities, labels, y_pred, sample_weight)
-    return _curve(predictions, label, AUC, _PLAIN)
-
-
-def cw_roc_curve(
-    y_true: Any,
-    probabilities: Any = None,
-    *,
-    labels: Any = None,
-    y_pred: Any = None,
-    label: Any = None,
-    sample_weight: Any = None,
-) -> RocCurve:
-    """The ROC curve of a class with each row weighted by the confidence in its predicted class.
-
-    Examples
-    --------
-    >>> curve = cw_roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
-    >>> curve.fpr.round(3).tolist()
-    [0.0, 0.0, 0.4, 0.4, 1.0]
-    """
-    predictions = _as_scored(y_true, probabilities, labels, y_pred, sample_weight)
-    return _curve(predictions, label, CW_AUC, _WEIGHTED)

@@ -1,14 +1,15 @@
-"""Confidence-weighted selective accuracy: what confident predictions earn, less what confident mistakes cost."""
+"""Confidence-weighted selective accuracy: what confident predictions earn, minus what confident errors cost."""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, Unpack
 
 from surefoot.core.metric import Metric, Outcome, undefined
 from surefoot.core.tally import Tally
 from surefoot.core.term import Term
 from surefoot.metrics.function import measure
+from surefoot.predictions.arguments import Columns, takes_predictions
 
 _REFERENCE = "Shahnazari et al., arXiv 2505.18622 (2025)"
 
@@ -73,54 +74,80 @@ def check_threshold(threshold: Any) -> float:
     return float(threshold)
 
 
+@takes_predictions
 def cwsa(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     threshold: float = 0.5,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
+    **columns: Unpack[Columns],
 ) -> float:
-    r"""What accepted predictions are worth: confident ones count more, and mistakes count against.
+    r"""Confidence-weighted selective accuracy: correct predictions earn their confidence, errors lose it.
 
+    Higher is better. Only samples whose confidence reaches the threshold count.
+
+    Parameters
+    ----------
+    threshold : float, default=0.5
+        Samples with at least this confidence are accepted; from 0 to below 1.
+
+    Returns
+    -------
+    float
+        From -1 to 1; nan, with a warning, if no sample is accepted.
+
+    See Also
+    --------
+    cwsa_plus : errors count 0.
+
+    Notes
+    -----
     .. math:: \mathrm{CWSA} = \frac{1}{|S|} \sum_{i \in S} \frac{c_i - \tau}{1 - \tau} (2 y_i - 1),
               \quad S = \{i : c_i \ge \tau\}
 
-    From -1 to 1, higher is better; a row at the threshold itself counts 0. Averaged over accepted rows, as in the
-    article (its code averages over all). Nothing accepted: nan with a warning. O(N), additive. Arguments as
-    :func:`ece`.
+    The mean is over accepted samples, as in the article; its code averages over all.
 
     Examples
     --------
     >>> cwsa([1, 1], [1, 0], [1.0, 0.75])
     0.25
     """
-    return measure(cwsa_metric(check_threshold(threshold)), y_true, y_pred, confidence, sample_weight, floor, doubt)
+    return measure(cwsa_metric(check_threshold(threshold)), x, second, third, columns)
 
 
+@takes_predictions
 def cwsa_plus(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     threshold: float = 0.5,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
+    **columns: Unpack[Columns],
 ) -> float:
-    r"""As :func:`cwsa`, but mistakes count 0 instead of against.
+    r"""Confidence-weighted selective accuracy, gains only: as :func:`cwsa`, but errors count 0.
 
+    Higher is better. It does not see how confident errors are.
+
+    Parameters
+    ----------
+    threshold : float, default=0.5
+        Samples with at least this confidence are accepted; from 0 to below 1.
+
+    Returns
+    -------
+    float
+        From 0 to 1; nan, with a warning, if no sample is accepted.
+
+    Notes
+    -----
     .. math:: \frac{1}{|S|} \sum_{i \in S} \frac{c_i - \tau}{1 - \tau} y_i
-
-    From 0 to 1, higher is better. Blind to how sure mistakes are.
 
     Examples
     --------
     >>> cwsa_plus([1, 1], [1, 0], [1.0, 0.75])
     0.5
     """
-    return measure(
-        cwsa_plus_metric(check_threshold(threshold)), y_true, y_pred, confidence, sample_weight, floor, doubt
-    )
+    return measure(cwsa_plus_metric(check_threshold(threshold)), x, second, third, columns)

@@ -1,4 +1,4 @@
-"""Calibrated size ratio: what the mistakes cost at the confidence they carried."""
+"""Calibrated size ratio: what errors cost at the confidence they carry."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from surefoot.core.term import Term
 from surefoot.metrics.function import function_of
 from surefoot.metrics.terms import CERTAIN_WRONG, DOUBTFUL
 
-# rows that claim certainty have no finite surprise: they add 0 here and are counted apart
+# rows of confidence 1 have no finite surprise: they add 0 here and are counted apart
 SURPRISE = Term("surprise", lambda row: row.weight * row.wrong * reciprocal(row.doubt))
 #: The variance of a calibrated row's surprise, c/q; a weight multiplies the surprise, so its square the variance.
 ODDS = Term("odds by squared weight", lambda row: row.weight**2 * row.confidence * reciprocal(row.doubt))
 
-_NO_DOUBT = "no row admits doubt, so there is nothing to compare mistakes with"
+_NO_DOUBT = "every confidence is 1, so no errors are expected to compare with"
 
 
 def _csr(t: Tally) -> float | Outcome:
@@ -65,7 +65,7 @@ CSR = Metric(
     _csr,
     title="Calibrated size ratio",
     about="risk",
-    reading="The mistakes are those of a calibrated model on this many times as many rows: above 1 they carry "
+    reading="A calibrated model would need this many times as many samples to make these errors: above 1 they carry "
     "too much confidence.",
     notation=r"\frac1N \sum_i \frac{[\hat y_i \ne y_i]}{1 - c_i}",
     ideal=1.0,
@@ -89,8 +89,7 @@ CSR_Z = Metric(
     _z,
     title="CSR in standard deviations from 1",
     about="risk",
-    reading="The paper's z. One row of tiny doubt can blind it, and its normal law is rough near certainty: see "
-    "the exact p-value.",
+    reading="The paper's z. It assumes a normal distribution, a poor fit near certainty: see the exact p-value.",
     notation=r"\frac{\mathrm{CSR} - 1}{\sigma}",
     ideal=0.0,
     direction="nearest",
@@ -100,7 +99,7 @@ P_RISK = Metric(
     "p_risk",
     (*_TERMS, ODDS),
     _p_risk,
-    title="Probability of risk, by the paper's normal law",
+    title="Probability of risk (normal approximation)",
     about="risk",
     reading="The paper's probability that the profile is risky, 0 where CSR is at most 1; kept for comparison "
     "with the paper.",
@@ -114,13 +113,29 @@ P_RISK = Metric(
 
 @function_of(CSR)
 def csr() -> None:
-    r"""How many times larger calibrated data would have to be to show these mistakes.
+    r"""Calibrated size ratio: how many times more calibrated samples it takes to make these errors.
 
+    1 if the model is calibrated; above 1 if errors carry too much confidence; infinite if a sample of confidence 1 is
+    wrong.
+
+    Returns
+    -------
+    float
+        From 0 to infinity; nan, with a warning, if every confidence is 1 and every sample is correct.
+
+    See Also
+    --------
+    risk_test : whether CSR is larger than chance explains.
+
+    Notes
+    -----
     .. math:: \mathrm{CSR} = \frac1N \sum_{i:\,\hat y_i \ne y_i} \frac{1}{1 - c_i}
 
-    1 under calibration, above 1 when mistakes carry too much confidence, infinite when a row that claimed certainty is
-    wrong. Rows that claim certainty and are right are left out; if no others remain, nan with a warning. With weights
-    it is the weighted mean. Arguments as :meth:`Predictions.from_labels`, or a :class:`Predictions`.
+    Correct samples of confidence 1 are left out. With weights it is the weighted mean.
+
+    References
+    ----------
+    Martin-Maroto, Abderrahaman-Elena and de Polavieja, Beyond ECE (2026).
 
     Examples
     --------
@@ -131,12 +146,25 @@ def csr() -> None:
 
 @function_of(CSR_SIGMA)
 def csr_sigma() -> None:
-    r"""The standard deviation CSR would have on these confidences if they were calibrated.
+    r"""Standard deviation that CSR would have if these confidences were calibrated.
 
+    It says how far CSR strays from 1 by chance.
+
+    Returns
+    -------
+    float
+        0 or more; nan, with a warning, if every confidence is 1.
+
+    Notes
+    -----
     .. math:: \sigma = \frac{1}{\sum_i w_i} \sqrt{\sum_i w_i^2 \frac{c_i}{1 - c_i}}
 
-    Depends on all rows, right and wrong. Weights enter squared: a row of weight 2 is one draw that counts double, not
-    two draws. Rows that claim certainty are left out. Arguments as :func:`csr`.
+    It depends on all samples, correct and wrong. Weights enter squared: a sample of weight 2 is one draw that counts
+    double, not two draws. Samples of confidence 1 are left out.
+
+    References
+    ----------
+    Martin-Maroto, Abderrahaman-Elena and de Polavieja, Beyond ECE (2026).
 
     Examples
     --------
@@ -149,10 +177,24 @@ def csr_sigma() -> None:
 def csr_z() -> None:
     r"""How many standard deviations CSR lies above 1.
 
+    Where confidences are near 1, its distribution is far from normal: read it beside CSR, not instead of it.
+
+    Returns
+    -------
+    float
+        0 if CSR is 1; infinite if a sample of confidence 1 is wrong; nan, with a warning, if every confidence is 1.
+
+    See Also
+    --------
+    risk_test : the exact p-value.
+
+    Notes
+    -----
     .. math:: z = \frac{\mathrm{CSR} - 1}{\sigma}
 
-    Infinite when a row that claimed certainty is wrong. Where confidences crowd near 1 its law is far from normal: read
-    it beside CSR, not instead. Arguments as :func:`csr`.
+    References
+    ----------
+    Martin-Maroto, Abderrahaman-Elena and de Polavieja, Beyond ECE (2026).
 
     Examples
     --------
@@ -165,10 +207,24 @@ def csr_z() -> None:
 def p_risk() -> None:
     r"""The paper's probability that the confidences are risky.
 
+    It assumes a normal distribution, which is a poor fit where confidences are near 1; :func:`risk_test` is exact.
+
+    Returns
+    -------
+    float
+        From 0 to 1; 0 if CSR is at most 1, and 1 if a sample of confidence 1 is wrong.
+
+    See Also
+    --------
+    risk_test : the exact p-value.
+
+    Notes
+    -----
     .. math:: P_\mathrm{risk} = \Phi(z) \text{ if } \mathrm{CSR} > 1, \text{ else } 0
 
-    1 when a row that claimed certainty is wrong. It rests on a normal law that does not hold where confidences crowd
-    near 1. Arguments as :func:`csr`.
+    References
+    ----------
+    Martin-Maroto, Abderrahaman-Elena and de Polavieja, Beyond ECE (2026).
 
     Examples
     --------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from surefoot.core.tally import Tally
 from surefoot.metrics.by_confidence import NOTHING, TERMS, Levels, levels
 from surefoot.metrics.function import function_of
 from surefoot.predictions import as_predictions
+from surefoot.predictions.arguments import Columns, takes_predictions
 
 #: The paper's clip: log-odds beyond are not told apart.
 _CLIP = 1e-8
@@ -118,7 +119,7 @@ SMOOTH_ECE = Metric(
     TERMS,
     _smooth_ece,
     title="Smooth calibration error",
-    reading="Mean gap, smoothed over a width that is the gap itself.",
+    reading="Mean gap, smoothed with a bandwidth equal to the gap itself.",
     notation=r"\sigma = \int_0^1 \Bigl| \frac1N \sum_i K_\sigma(t, c_i) (y_i - c_i) \Bigr| \, dt",
     ideal=0.0,
     direction="lower",
@@ -127,25 +128,42 @@ SMOOTH_ECE = Metric(
 )
 
 
+@takes_predictions
 def ls_ece(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     bandwidth: float = 1 / 15,
     rng: np.random.Generator | None = None,
     draws: int = 10_000,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
+    **columns: Unpack[Columns],
 ) -> float:
-    r"""The mean gap between accuracy and confidence after log-odds z are blurred by normal noise.
+    r"""Logit-smoothed ECE: the mean gap between accuracy and confidence, smoothed over log-odds.
 
+    Lower is better. It depends less on ``bandwidth`` than ECE does on bins.
+
+    Parameters
+    ----------
+    bandwidth : float, default=1/15
+        The standard deviation of the normal kernel, in log-odds, from 0.001 to 100.
+    rng : numpy.random.Generator, optional
+        Integrate by random draws, as its authors do, instead of by quadrature.
+    draws : int, default=10000
+        The number of random draws, with ``rng``.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Notes
+    -----
     .. math:: \int \Bigl| \frac1N \sum_i K_s(t - z_i) (y_i - \sigma(t)) \Bigr| \, dt
 
-    By quadrature; with ``rng`` by ``draws`` draws of t, as its authors do. Lower is better; depends on ``bandwidth``
-    less than ECE does on bins. Confidences are clipped to [1e-8, 1 - 1e-8]. O(N log N); needs the rows. Arguments as
-    :func:`ece`.
+    where z are log-odds of confidences, clipped to [1e-8, 1 - 1e-8]. It takes O(N log N) time and needs the rows; a
+    :class:`Tally` is not enough.
 
     Examples
     --------
@@ -154,7 +172,7 @@ def ls_ece(
     """
     if isinstance(bandwidth, bool) or not isinstance(bandwidth, int | float) or not 0.001 <= bandwidth <= 100:
         raise ValueError(f"bandwidth is {bandwidth!r}; it should be a number from 0.001 to 100.")
-    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
+    p = as_predictions(x, second, third, columns)
     if rng is None:
         return float(ls_ece_metric(float(bandwidth))(p))
     at = levels(p.rows("ls_ece").tally(TERMS))
@@ -169,12 +187,25 @@ def ls_ece(
 
 @function_of(SMOOTH_ECE)
 def smooth_ece() -> None:
-    r"""The gap between accuracy and confidence, smoothed by a kernel whose bandwidth is that gap itself.
+    r"""Smooth ECE: the gap between accuracy and confidence, smoothed with a bandwidth equal to the gap itself.
 
+    Lower is better. It has no bins and no parameters, and is within constant factors of the distance to calibration.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Notes
+    -----
     .. math:: \sigma = \int_0^1 \Bigl| \frac1N \sum_i K_\sigma(t, c_i) (y_i - c_i) \Bigr| \, dt
 
-    K is the normal kernel, reflected at 0 and 1. No bins and nothing to choose, and within constant factors of the
-    distance to calibration. Lower is better. O(N log N); needs the rows. Arguments as :func:`ece`.
+    where K is the normal kernel, reflected at 0 and 1. It takes O(N log N) time and needs the rows; a :class:`Tally` is
+    not enough.
+
+    References
+    ----------
+    Błasiok and Nakkiran, Smooth ECE: principled reliability diagrams via kernel smoothing, ICLR (2024).
 
     Examples
     --------

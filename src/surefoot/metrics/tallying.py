@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from surefoot.metrics import ALL
 from surefoot.metrics.binned import equal_width, gap_terms
 from surefoot.metrics.terms import BY_DOUBT, CERTAIN, CERTAIN_WRONG, DOUBT, ERRORS, ROWS, WEIGHT, WRONG
 from surefoot.predictions import Predictions
+from surefoot.predictions.arguments import Columns, frame_arguments, named_columns
 from surefoot.predictions.columns import as_array
 from surefoot.predictions.dataframe import frame_column, is_frame
 
@@ -44,10 +45,30 @@ def terms_for(metrics: Iterable[Metric], *, tests: bool = True, diagram: bool = 
 
 
 def tally(predictions: Predictions, metrics: Iterable[Metric | str] | None = None, by: Any = None) -> Tally:
-    """Add up what metrics are made of, in one pass; tallies of disjoint rows add with ``+``.
+    """Sum up what metrics need, in one pass; tallies of disjoint rows add with ``+``.
 
-    ``metrics`` are names or :class:`Metric` objects; by default every additive metric these predictions can give. With
-    ``by`` (a column of labels, or ``"predicted"`` or ``"truth"``) the tally also holds one for each slice.
+    Save a tally, add it to those of other shards or days, and pass it to :func:`assess`. Its size is fixed, however
+    many rows it covers.
+
+    Parameters
+    ----------
+    predictions : Predictions
+        The samples.
+    metrics : iterable of str or Metric, optional
+        The metrics to hold; by default all that these predictions can give and a tally can hold.
+    by : array-like of shape (n,) or str, optional
+        Also hold a tally for each slice: a column of values, ``"predicted"`` or ``"truth"``; for a lazy frame the name
+        of a column.
+
+    Returns
+    -------
+    Tally
+        The totals.
+
+    Raises
+    ------
+    MetricUnavailable
+        If a metric needs the rows themselves, or data that the predictions do not have.
 
     Examples
     --------
@@ -77,10 +98,30 @@ def by_name(name: str) -> Metric:
     return ALL[name]
 
 
-def tally_batches(batches: Iterable[Any], *, metrics: Iterable[Metric | str] | None = None, **columns: Any) -> Tally:
-    """Tally Arrow record batches, or any dataframes, one after the other: memory for one of them and the tally.
+def tally_batches(
+    batches: Iterable[Any], *, metrics: Iterable[Metric | str] | None = None, **columns: Unpack[Columns]
+) -> Tally:
+    """Tally Arrow record batches or dataframes one after the other, in the memory of a single batch.
 
-    ``columns`` are those of :meth:`Predictions.from_frame`; give ``labels`` where a batch may lack a class.
+    Parameters
+    ----------
+    batches : iterable of record batches or dataframes
+        The data, in disjoint parts.
+    metrics : iterable of str or Metric, optional
+        The metrics to hold; by default all that the data can give and a tally can hold.
+    **columns : str or object
+        The names of columns, and how to read them, as in :meth:`Predictions.from_frame`; give ``labels`` where a batch
+        may lack a class.
+
+    Returns
+    -------
+    Tally
+        The totals of all batches.
+
+    Raises
+    ------
+    InvalidPredictions
+        If a batch is not valid, with its number, or there are no rows.
 
     Examples
     --------
@@ -91,6 +132,7 @@ def tally_batches(batches: Iterable[Any], *, metrics: Iterable[Metric | str] | N
     0.5
     """
     chosen = None if metrics is None else list(metrics)
+    named = frame_arguments(named_columns(columns, "tally_batches"))
     total: Tally | None = None
     if isinstance(batches, str | bytes) or not hasattr(batches, "__iter__"):
         raise InvalidPredictions(
@@ -98,11 +140,11 @@ def tally_batches(batches: Iterable[Any], *, metrics: Iterable[Metric | str] | N
         )
     for number, batch in enumerate(batches):
         if not is_frame(batch):
-            raise InvalidPredictions(f"batch {number} is no record batch and no dataframe: {type(batch).__name__}")
-        if hasattr(batch, "__len__") and (len(batch) == 0 or _weighs_nothing(batch, columns.get("weight"))):
+            raise InvalidPredictions(f"batch {number} is a {type(batch).__name__}; give record batches or dataframes")
+        if hasattr(batch, "__len__") and (len(batch) == 0 or _weighs_nothing(batch, named.get("weight"))):
             continue
         try:
-            part = tally(Predictions.from_frame(batch, **columns), chosen)
+            part = tally(Predictions.from_frame(batch, **named), chosen)
             total = part if total is None else total + part
         except (InvalidPredictions, InvalidTally) as error:
             raise InvalidPredictions(f"batch {number}: {error}") from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from surefoot.core.tally import Tally
 from surefoot.core.term import Term
 from surefoot.metrics.by_confidence import NOTHING, TERMS, Levels, levels
 from surefoot.metrics.function import function_of, measure
+from surefoot.predictions.arguments import Columns, takes_predictions
 
 ROW_WEIGHT = Term("weight of the row", lambda row: row.weight, EACH_ROW)
 ROW_CONFIDENCE = Term("confidence of the row", lambda row: row.one * row.confidence, EACH_ROW)
@@ -132,27 +133,47 @@ def binomial_p_values(hits: Any, rows: Any, chance: Floats) -> Floats:
     return np.minimum(p_values, 1.0)
 
 
+@takes_predictions
 def tce(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     alpha: float = 0.05,
     n_min: int | None = None,
     n_max: int | None = None,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
+    **columns: Unpack[Columns],
 ) -> float:
-    r"""The percentage of confidences that a binomial test rejects, given the outcomes of their bin.
+    r"""Test-based calibration error: the percentage of confidences that a binomial test rejects.
 
+    Lower is better. It grows with the number of samples, because a bin of different confidences contradicts some of
+    them even if the model is calibrated.
+
+    Parameters
+    ----------
+    alpha : float, default=0.05
+        The significance level of the binomial test.
+    n_min, n_max : int, optional
+        The least and the largest number of samples in a bin; by default 1/20 and 1/5 of all, as in its authors'
+        studies. The last bin may be larger.
+
+    Returns
+    -------
+    float
+        From 0 to 100; nan, with a warning, if there are no more than ``n_min`` samples.
+
+    Raises
+    ------
+    MetricUnavailable
+        If weights are unequal.
+
+    Notes
+    -----
     .. math:: \frac{100}{N} \sum_b \#\{i \in b : p(k_b, n_b; c_i) \le \alpha\}
 
-    Bins come from pooling adjacent violators into blocks of ``n_min`` to ``n_max`` rows (by default a twentieth and a
-    fifth of all, as in its authors' studies; the last block may be larger). Lower is better; it grows with N, for a bin
-    of spread-out confidences contradicts some of them even under calibration. Rows of equal confidence are taken in the
-    order given (a stable sort), and that order matters. nan with a warning if there are no more than ``n_min`` rows;
-    unequal weights are refused. O(N log N); needs the rows. Arguments as :func:`ece`.
+    Bins come from pooling adjacent violators. Samples of equal confidence are taken in the order given, and that order
+    matters. It takes O(N log N) time and needs the rows; a :class:`Tally` is not enough.
 
     Examples
     --------
@@ -163,7 +184,7 @@ def tce(
     for name, value in (("n_min", n_min), ("n_max", n_max)):
         if value is not None:
             check_whole(name, value, 0)
-    return measure(tce_metric(alpha, n_min, n_max), y_true, y_pred, confidence, sample_weight, floor, doubt)
+    return measure(tce_metric(alpha, n_min, n_max), x, second, third, columns)
 
 
 # -- T-Cal -----------------------------------------------------------------------------------------------------------
@@ -202,7 +223,7 @@ def _tcal(t: Tally) -> float | Outcome:
     at = at._replace(correct=at.correct * at.rows / at.weight) if len(at.weight) else at
     n_levels = tcal_levels(float(at.rows.sum()))
     if n_levels < 1:
-        return undefined("it takes at least two rows")
+        return undefined("it needs at least two rows")
     statistics, spreads, skews = tcal_statistics(at, n_levels)
     tail = 0.05 / n_levels
     for value, spread, skew in zip(statistics, spreads, skews, strict=True):
@@ -219,8 +240,7 @@ TCAL = Metric(
     TERMS,
     _tcal,
     title="T-Cal's debiased squared error",
-    reading="Squared gap freed of the part that chance adds, so that calibrated models are about 0, and below "
-    "it half the time.",
+    reading="Squared gap without the part that chance adds: calibrated models are near 0, and below 0 half the time.",
     notation=r"T_m = \frac1N \sum_b \frac{(\sum_{i \in b} r_i)^2 - \sum_{i \in b} r_i^2}{n_b}, \quad r = c - y",
     ideal=0.0,
     direction="lower",
@@ -232,14 +252,35 @@ TCAL = Metric(
 
 @function_of(TCAL)
 def tcal() -> None:
-    r"""The squared calibration error, freed of its bias, at the first number of bins that shows one.
+    r"""T-Cal's debiased squared calibration error, at the first number of bins that shows one.
 
+    Lower is better. It is near 0 if the model is calibrated, and may be negative.
+
+    Returns
+    -------
+    float
+        The debiased squared error; nan, with a warning, for one sample.
+
+    Raises
+    ------
+    MetricUnavailable
+        If weights are unequal.
+
+    See Also
+    --------
+    tcal_test : whether it is larger than chance explains, by simulation.
+
+    Notes
+    -----
     .. math:: T_m = \frac1N \sum_b \frac{(\sum_{i \in b} r_i)^2 - \sum_{i \in b} r_i^2}{n_b}, \quad r_i = c_i - y_i
 
-    Over 2, 4, 8, ... bins: the first value beyond its threshold (by a gamma law with the moments of T under
-    calibration; :func:`tcal_test` finds it by simulation); if none is, the largest. Near 0 under calibration, and may
-    be negative. Lower is better. nan with a warning for one row; unequal weights are refused. O(N log N); needs the
-    rows. Arguments as :func:`ece`.
+    With 2, 4, 8, ... bins: the first value beyond its threshold, or the largest if none is. The threshold is that of a
+    gamma distribution with the moments of T under calibration. It takes O(N log N) time and needs the rows; a
+    :class:`Tally` is not enough.
+
+    References
+    ----------
+    Lee, Huang, Hassani and Dobriban, T-Cal: an optimal test for the calibration of predictive models, JMLR (2023).
 
     Examples
     --------

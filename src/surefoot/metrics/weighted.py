@@ -86,9 +86,16 @@ MEAN_CONFIDENCE = Metric(
 def accuracy() -> None:
     r"""The share of predictions that are correct.
 
-    .. math:: \mathrm{Acc} = \frac1N \sum_i [\hat y_i = y_i]
+    Compare it with :func:`mean_confidence`: a model whose mean confidence is higher overstates its accuracy.
 
-    Arguments as :meth:`Predictions.from_labels`, or a :class:`Predictions`.
+    Returns
+    -------
+    float
+        From 0 to 1; higher is better.
+
+    Notes
+    -----
+    .. math:: \mathrm{Acc} = \frac1N \sum_i [\hat y_i = y_i]
 
     Examples
     --------
@@ -99,13 +106,23 @@ def accuracy() -> None:
 
 @function_of(CW_ACCURACY)
 def cw_accuracy() -> None:
-    r"""The share of all confidence that went to correct predictions.
+    r"""Confidence-weighted accuracy (cwA): the share of all confidence that went to correct predictions.
 
+    It equals :func:`accuracy` if confidences tell nothing about correctness, and is above it if they do. It measures
+    what the confidences are worth, not whether they are safe: read it beside :func:`csr`.
+
+    Returns
+    -------
+    float
+        From 0 to 1; higher is better. nan, with a warning, if every confidence is 0.
+
+    Notes
+    -----
     .. math:: \mathrm{cwA} = \frac{\sum_i c_i [\hat y_i = y_i]}{\sum_i c_i}
 
-    Equal to the accuracy when confidence says nothing, 1 for an oracle. It measures what the confidences are worth and
-    is blind to their risk: read it beside :func:`csr`. nan with a warning when every confidence is 0. Arguments as
-    :meth:`Predictions.from_labels`, or a :class:`Predictions`.
+    References
+    ----------
+    Martin-Maroto, Abderrahaman-Elena and de Polavieja, Beyond ECE (2026).
 
     Examples
     --------
@@ -116,12 +133,23 @@ def cw_accuracy() -> None:
 
 @function_of(GAIN)
 def gain() -> None:
-    r"""What weighting by confidence wins of the distance to perfect accuracy.
+    r"""Gain of confidence-weighted over plain accuracy: the share of the error that the weighting removes.
 
+    0 if confidences tell nothing about correctness (and if both accuracies are 1); negative if errors carry more
+    confidence than correct predictions.
+
+    Returns
+    -------
+    float
+        From -1 to 1; higher is better. nan, with a warning, if every confidence is 0.
+
+    Notes
+    -----
     .. math:: \mathrm{gain} = \frac{\mathrm{cwA} - \mathrm{Acc}}{1 - \min(\mathrm{cwA}, \mathrm{Acc})}
 
-    0 when confidence says nothing (and when both are 1), negative when mistakes carry more confidence than correct
-    predictions. Arguments as :meth:`Predictions.from_labels`, or a :class:`Predictions`.
+    References
+    ----------
+    Martin-Maroto, Abderrahaman-Elena and de Polavieja, Beyond ECE (2026).
 
     Examples
     --------
@@ -132,11 +160,18 @@ def gain() -> None:
 
 @function_of(MEAN_CONFIDENCE)
 def mean_confidence() -> None:
-    r"""The mean confidence: the accuracy the model states.
+    r"""The mean confidence: the accuracy that the model states.
 
+    Compare it with :func:`accuracy`; the difference is the overstatement.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Notes
+    -----
     .. math:: \bar c = \frac1N \sum_i c_i
-
-    Arguments as :meth:`Predictions.from_labels`, or a :class:`Predictions`.
 
     Examples
     --------

@@ -10,21 +10,26 @@ from typing import Annotated, Any
 import typer
 
 from surefoot.cli.errors import clear_errors
+from surefoot.cli.parsing import Command, Group
 
 app = typer.Typer(
     name="paper",
+    cls=Group,
     help="Reproduce the paper's tables and figures, beside the printed ones.",
+    short_help="Reproduce the paper's tables and figures.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
 
-Out = Annotated[str, typer.Option("--out", "-o", metavar="DIR", help="Where tables go; what is there already is kept.")]
+Out = Annotated[
+    str, typer.Option("--output", "-o", metavar="DIR", help="Where tables go; what is there already is kept.")
+]
 Data = Annotated[
     str | None, typer.Option("--data", metavar="DIR", help="Folder of data sets; also SUREFOOT_DATA. Else OpenML.")
 ]
 
 
-@app.command("synthetic")
+@app.command("synthetic", cls=Command)
 def synthetic(
     out: Out = "paper",
     fast: Annotated[bool, typer.Option("--fast", help="As often as the paper, not twenty times as often.")] = False,
@@ -49,7 +54,7 @@ def synthetic(
         _print_summary(folder, cells)
 
 
-@app.command("real")
+@app.command("real", cls=Command)
 def real(
     out: Out = "paper",
     data: Data = None,
@@ -93,7 +98,7 @@ def real(
             print(f"  Wrote {path}")
 
 
-@app.command("figures")
+@app.command("figures", cls=Command)
 def figures(out: Out = "paper", data: Data = None) -> None:
     """ROC and cwROC of Adult and CIFAR-10 (raw, isotonic, Platt), and of class 0 of the others by Platt."""
     with clear_errors():
@@ -102,7 +107,7 @@ def figures(out: Out = "paper", data: Data = None) -> None:
             print(f"  Wrote {path}")
 
 
-@app.command("all")
+@app.command("all", cls=Command)
 def everything(
     out: Out = "paper",
     data: Data = None,

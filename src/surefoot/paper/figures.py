@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.errors import MissingPackage
-from surefoot.metrics.ranking import cw_roc_curve, roc_curve
+from surefoot.metrics.roc import cw_roc_curve, roc_curve
 from surefoot.paper.datasets import SETS, Samples
 from surefoot.paper.real import REGIMES, Report, regimes
 from surefoot.paper.training import Setting

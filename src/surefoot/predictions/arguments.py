@@ -1,35 +1,180 @@
-"""The arguments of a metric: predictions, or the columns they are made of."""
+"""The data arguments that every function of predictions takes: by position or by name, read in one place."""
 
 from __future__ import annotations
 
-from typing import Any
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from inspect import Parameter, cleandoc, signature
+from os import PathLike
+from textwrap import fill, indent
+from typing import Any, NamedTuple, TypedDict, TypeVar
+
+import numpy as np
 
 from surefoot.core.tally import Tally
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions.base import Predictions
+from surefoot.predictions.dataframe import is_frame
+
+Function = TypeVar("Function")
+
+
+class Columns(TypedDict, total=False):
+    """What may be given by name; of a dataframe or a file, the names of its columns."""
+
+    y_true: Any
+    truth: Any
+    y_pred: Any
+    predicted: Any
+    confidence: Any
+    correct: Any
+    probabilities: Any
+    y_proba: Any
+    doubt: Any
+    labels: Any
+    pos_label: Any
+    from_logits: bool
+    sample_weight: Any
+    weight: Any
+    floor: float | None
+    float32: bool
+
+
+#: Other names of some of them.
+_ALIASES = {"truth": "y_true", "predicted": "y_pred", "y_proba": "probabilities", "weight": "sample_weight"}
+#: How `Predictions.from_frame` calls them.
+_OF_FRAMES = {"y_true": "truth", "y_pred": "predicted", "sample_weight": "weight"}
+#: What says how to read the data; the other arguments are data.
+_OPTIONS = frozenset(("labels", "pos_label", "from_logits", "sample_weight", "floor", "float32"))
+_DEFAULTS = {"from_logits": False, "float32": True}
+
+_POSITIONAL = {
+    "x": (
+        "Predictions, dataframe, or array-like of shape (n,)",
+        "What to measure: :class:`Predictions`; a dataframe, whose columns are then named by the arguments below; "
+        "or the true labels.",
+    ),
+    "second": (
+        "array-like of shape (n,) or (n, K), optional",
+        "Predicted probabilities, or predicted labels if their confidence is given as well. One column of "
+        "probabilities beside labels 0 and 1 could also be correctness with confidence: name it, for example with "
+        "``pos_label=1``.",
+    ),
+    "third": ("array-like of shape (n,), optional", "The confidence in each predicted label."),
+}
+_NAMED = {
+    "y_true": ("array-like of shape (n,) or str, optional", "True labels, given by name. Also called ``truth``."),
+    "y_pred": ("array-like of shape (n,) or str, optional", "Predicted labels. Also called ``predicted``."),
+    "confidence": (
+        "array-like of shape (n,) or str, optional",
+        "The probability that the model gives to each predicted label.",
+    ),
+    "correct": (
+        "array-like of shape (n,) or str, optional",
+        "Whether each prediction is correct, in place of labels.",
+    ),
+    "probabilities": (
+        "array-like of shape (n,) or (n, K), str or list of str, optional",
+        "Predicted probabilities: those of ``pos_label``, or one column for each of ``labels``. With a "
+        "dataframe: a column, a list of columns, or the prefix of their names. Also called ``y_proba``.",
+    ),
+    "doubt": (
+        "array-like of shape (n,) or str, optional",
+        "1 - confidence, where you know it more precisely than that subtraction gives it.",
+    ),
+    "labels": (
+        "sequence, optional",
+        "The class of each column of probabilities; by default 0, 1, ... or the sorted labels.",
+    ),
+    "pos_label": (
+        "label, optional",
+        "The class whose probability a single column holds. Needed unless labels are 0 and 1, or booleans.",
+    ),
+    "from_logits": ("bool, default False", "Whether the probabilities are logits (of one column, log-odds)."),
+    "sample_weight": (
+        "array-like of shape (n,) or str, optional",
+        "The weight of each sample. Also called ``weight``.",
+    ),
+    "floor": ("float, optional", "Clip confidences to [floor, 1 - floor], as the paper does with 1e-8."),
+    "float32": (
+        "bool, default True",
+        "Treat a float64 column that holds only float32 numbers as float32, where 1.0 is a rounded number.",
+    ),
+}
+
+
+class _Given(NamedTuple):
+    """Three places, and named arguments under their first names."""
+
+    x: Any
+    second: Any
+    third: Any
+    named: dict[str, Any]
 
 
 def as_predictions(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    columns: Mapping[str, Any] | None = None,
     *,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
+    function: str = "this function",
+    is_ranking: bool = False,
+    labels_choose: bool = False,
 ) -> Predictions:
-    """The first argument if it is :class:`Predictions` already, else :meth:`Predictions.from_labels` of them all."""
-    given = {"confidence": confidence, "sample_weight": sample_weight, "floor": floor, "doubt": doubt}
-    if isinstance(y_true, Predictions):
-        refuse_beside_predictions(y_pred=y_pred, **given)
-        return y_true
-    refuse_tally(y_true)
-    return Predictions.from_labels(y_true, y_pred, **given)
+    """The predictions that the data arguments of a function stand for; raise if they could stand for two things.
+
+    A ranking needs probabilities, so two columns by position cannot be correctness and confidence there. Where
+    ``labels`` also choose among the classes, they are left to the function unless columns of probabilities need them.
+    """
+    if labels_choose and columns and not _has_probabilities(x, second, third, columns):
+        columns = {name: value for name, value in columns.items() if name != "labels"}
+    if isinstance(x, Predictions) and second is None and third is None and not columns:
+        return x
+    if isinstance(x, tuple) and len(x) in (2, 3) and second is None and third is None and not columns:
+        x, second, third = (*x, None)[:3]
+    given = _Given(x, second, third, named_columns(columns or {}, function))
+    if isinstance(x, Predictions):
+        refuse_beside(f"{function}(predictions)", second, third, given.named)
+        return x
+    refuse_tally(x)
+    if is_frame(x):
+        return _from_frame(given)
+    if isinstance(x, str | PathLike):
+        raise InvalidPredictions(f"the first argument is text ({str(x)!r}); read a file with surefoot.load({str(x)!r})")
+    if hasattr(x, "predict_proba"):
+        raise InvalidPredictions(
+            f"the first argument is a model ({type(x).__name__}); call surefoot.assess_estimator(model, X, y)"
+        )
+    return _from_arrays(given, function, is_ranking=is_ranking)
 
 
-def refuse_tally(y_true: Any) -> None:
+def named_columns(columns: Mapping[str, Any], function: str = "this function") -> dict[str, Any]:
+    """The named arguments that were given, under their first names; raise for a name that there is not."""
+    named: dict[str, Any] = {}
+    for name, value in columns.items():
+        if name not in Columns.__annotations__:
+            close = difflib.get_close_matches(name, Columns.__annotations__, 1, 0.5)
+            hint = f"did you mean {close[0]!r}? It" if close else "it"
+            raise TypeError(f"{function} got an unexpected argument {name!r}; {hint} takes {', '.join(_NAMED)}.")
+        first = _ALIASES.get(name, name)
+        if value is None or value is _DEFAULTS.get(name):
+            continue
+        if first in named:
+            raise TypeError(f"{function} got {first!r} and {name!r}, which mean the same; give one of them.")
+        named[first] = value
+    return named
+
+
+def frame_arguments(named: Mapping[str, Any]) -> dict[str, Any]:
+    """The same arguments as :meth:`Predictions.from_frame` calls them."""
+    return {_OF_FRAMES.get(name, name): value for name, value in named.items()}
+
+
+def refuse_tally(x: Any) -> None:
     """Raise for a tally, which is no column."""
-    if isinstance(y_true, Tally):
+    if isinstance(x, Tally):
         raise InvalidPredictions(
             "is a Tally, which holds no rows",
             argument="y_true",
@@ -37,10 +182,161 @@ def refuse_tally(y_true: Any) -> None:
         )
 
 
-def refuse_beside_predictions(**arguments: Any) -> None:
-    """Raise if anything was given that a :class:`Predictions` already holds."""
-    extra = next((name for name, value in arguments.items() if value is not None), None)
-    if extra is not None:
+def refuse_beside(what: str, second: Any = None, third: Any = None, named: Iterable[str] = ()) -> None:
+    """Raise if data were given beside something that holds all of it."""
+    extra = next(iter(named), None)
+    if second is not None or third is not None or extra is not None:
+        extra = extra or ("probabilities" if third is None else "y_pred")
+        raise InvalidPredictions(f"{what} takes no other data arguments; got {extra!r}")
+
+
+def _from_frame(given: _Given) -> Predictions:
+    if given.second is not None or given.third is not None:
         raise InvalidPredictions(
-            "was given beside Predictions, which hold it already", argument=extra, hint="drop one of them"
+            "the first argument is a dataframe, so the others are names of its columns; give them by name, such as "
+            "y_true='label', y_proba='p'. If the dataframe holds nothing but labels, give its column"
         )
+    return Predictions.from_frame(given.x, **frame_arguments(given.named))
+
+
+def _from_arrays(given: _Given, function: str, *, is_ranking: bool) -> Predictions:
+    x, second, third, named = given
+    data = dict(named)
+    if x is not None:
+        _put(data, "y_true", x)
+    has_confidence = third is not None or "confidence" in data or "doubt" in data
+    if third is not None:
+        _put(data, "confidence", third)
+    if second is not None:
+        is_predicted = has_confidence or "probabilities" in data or (not is_ranking and are_labels(second))
+        _put(data, "y_pred" if is_predicted else "probabilities", second)
+        is_named = not {"y_true", "labels", "pos_label", "from_logits"}.isdisjoint(named)
+        if not (is_predicted or is_named or is_ranking):
+            _refuse_ambiguous(x, second, function)
+    options = {name: data.pop(name) for name in _OPTIONS & data.keys()}
+    if "correct" in data:
+        return _build(Predictions.from_correct, data, options)
+    if "probabilities" in data:
+        if options.pop("from_logits", False):
+            data["logits"] = data.pop("probabilities")
+            options.pop("float32", None)
+            return _build(Predictions.from_logits, data, options)
+        return _build(Predictions.from_probabilities, data, options)
+    if "y_true" in data and "y_pred" in data:
+        return _build(Predictions.from_labels, data, options)
+    raise InvalidPredictions(
+        f"{function} has too little to go on: give (y_true, probabilities), (y_true, y_pred, confidence), "
+        "correct= with confidence=, Predictions, or a dataframe with the names of its columns"
+    )
+
+
+def _has_probabilities(x: Any, second: Any, third: Any, columns: Mapping[str, Any]) -> bool:
+    if isinstance(x, Predictions):
+        return False
+    if "probabilities" in columns or "y_proba" in columns:
+        return True
+    has_confidence = third is not None or not columns.keys().isdisjoint(("confidence", "doubt", "correct"))
+    return second is not None and not has_confidence and not are_labels(second)
+
+
+def _put(data: dict[str, Any], name: str, value: Any) -> None:
+    if name in data:
+        raise TypeError(f"{name!r} was given twice, by position and by name; give it once.")
+    data[name] = value
+
+
+def _build(constructor: Any, data: dict[str, Any], options: dict[str, Any]) -> Predictions:
+    """Predictions by one of the constructors; raise for data or options that it has no use for."""
+    known = signature(constructor).parameters
+    taken = next((name for name in data if name in known and name not in ("y_true", "confidence")), "y_true")
+    extra = next((name for name in (*data, *options) if name not in known), None)
+    if extra is not None:
+        raise InvalidPredictions(f"does not go with {taken}=", argument=extra, hint="give one of them")
+    needed = next((name for name, one in known.items() if one.default is one.empty and name not in data), None)
+    if needed is not None:
+        raise InvalidPredictions(f"is missing beside {taken}=", argument=needed, hint=f"give {needed}=")
+    predictions: Predictions = constructor(**data, **options)
+    return predictions
+
+
+def are_labels(given: Any) -> bool:
+    """Whether a column is of labels rather than of probabilities: text, booleans, or integers in one dimension."""
+    kind = getattr(getattr(given, "dtype", None), "kind", None)
+    if isinstance(given, list | tuple):
+        return bool(given) and all(isinstance(value, str | bool | int | np.integer | np.bool_) for value in given)
+    return kind in ("U", "b", "i", "u") and np.ndim(given) == 1
+
+
+def _refuse_ambiguous(x: Any, numbers: Any, function: str) -> None:
+    """Raise if two columns by position may be labels with P(1), or correctness with confidence."""
+    try:
+        if np.ndim(numbers) != 1 or np.ndim(x) != 1:
+            return
+    except ValueError:  # rows of unequal length, which the constructor names
+        return
+    values = np.asarray(x.cpu() if hasattr(x, "cpu") else x)
+    if all(value in (0, 1) for value in values.tolist()) if values.dtype == object else _is_zero_one(values):
+        raise InvalidPredictions(
+            "0 and 1 beside one column of numbers can mean two things. If they are true labels and the numbers are the "
+            f"probability of 1: {function}(y_true=x, probabilities=numbers), or add pos_label=1. If they say whether "
+            f"each prediction was correct: {function}(correct=x, confidence=numbers)"
+        )
+
+
+def _is_zero_one(values: Any) -> bool:
+    return values.dtype.kind == "b" or (values.dtype.kind in "iuf" and bool(np.isin(values, (0, 1)).all()))
+
+
+# -- what help() shows -------------------------------------------------------------------------------------------------
+
+
+def takes_predictions(function: Function) -> Function:
+    """Decorate a function of ``(x, second, third, /, *, ..., **columns)``: its help names and explains all of them."""
+    shown = signature(function)  # type: ignore[arg-type]
+    own = [one for one in shown.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
+    taken = {one.name for one in own}
+    named = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=_DEFAULTS.get(name), annotation=_annotation(name))
+        for name in _NAMED
+        if name not in taken
+    ]
+    function.__signature__ = shown.replace(parameters=[*own, *named])  # type: ignore[attr-defined]
+    function.__doc__ = _document(function.__doc__, taken)
+    return function
+
+
+def _document(docstring: str | None, taken: set[str]) -> str | None:
+    """A docstring with the data arguments among its parameters: places first, then its own, then names."""
+    if docstring is None:  # python -OO
+        return None
+    text = cleandoc(docstring)
+    head, mark, rest = text.partition("Parameters\n----------\n")
+    if not mark:
+        at = min((at for at in map(text.find, _SECTIONS) if at >= 0), default=len(text))
+        head, rest = f"{text[:at].rstrip()}\n\n", f"\n{text[at:]}"
+    end = min((at for at in map(rest.find, _SECTIONS) if at >= 0), default=len(rest))
+    own, after = rest[:end].strip("\n"), rest[end:]
+    # a function may have words of its own for one of them
+    taken = taken | {
+        name.strip() for line in re.findall(r"^(\w[\w, ]*) :", own, re.MULTILINE) for name in line.split(",")
+    }
+    entries = [_entries(_POSITIONAL), own, _entries({name: e for name, e in _NAMED.items() if name not in taken})]
+    return f"{head}Parameters\n----------\n" + "\n".join(part for part in entries if part) + f"\n\n{after}".rstrip()
+
+
+_SECTIONS = tuple(
+    f"{name}\n{'-' * len(name)}\n"
+    for name in ("Returns", "Raises", "Warns", "See Also", "Notes", "References", "Examples")
+)
+
+
+def _entries(described: Mapping[str, tuple[str, str]]) -> str:
+    return "\n".join(
+        f"{name} : {kind}\n{indent(fill(words, 106), '    ')}" for name, (kind, words) in described.items()
+    )
+
+
+def _annotation(name: str) -> str:
+    """The type of a named argument, as text like other annotations."""
+    annotation: Any = Columns.__annotations__[name]
+    return getattr(annotation, "__forward_arg__", str(annotation))

@@ -90,13 +90,41 @@ class Predictions(ABC):
 
     @abstractmethod
     def rows(self, what: str = "this") -> ArrayPredictions:
-        """The same in arrays, for ``what`` needs them so; a lazy frame raises :class:`NeedsRows`."""
+        """Return the same predictions as arrays in memory.
+
+        Parameters
+        ----------
+        what : str
+            What needs the rows, for the error message.
+
+        Returns
+        -------
+        Predictions
+            The rows as NumPy arrays.
+
+        Raises
+        ------
+        MetricUnavailable
+            If the predictions are in a lazy frame.
+        """
 
     def tally(self, terms: Iterable[Term], *, exact: bool = False, by: Any = None) -> Tally:
-        """The totals of terms over all rows, and with ``by`` those of each slice.
+        """Sum terms over all rows; see :func:`surefoot.tally` for all that metrics need.
 
-        Of bounded size by default: scores go into cells. With ``exact`` every distinct score is kept apart, a class at
-        a time, for formulas to read; such a tally is not for keeping.
+        Parameters
+        ----------
+        terms : iterable of Term
+            What to sum.
+        exact : bool, default=False
+            Keep every distinct score apart instead of binning scores; such a tally is not meant to be saved.
+        by : array-like of shape (n,) or str, optional
+            Also sum each slice: a column of values, ``"predicted"`` or ``"truth"``; for a lazy frame the name of a
+            column.
+
+        Returns
+        -------
+        Tally
+            The totals.
         """
         tally: Tally = import_module(f"surefoot.engines.{self.engine}").tally(self, terms, exact=exact, by=by)
         return tally
@@ -115,13 +143,35 @@ class Predictions(ABC):
         floor: float | None = None,
         float32: bool = True,
     ) -> Predictions:
-        """From true labels, predicted labels and the confidence in each prediction.
+        """Make predictions from true labels, predicted labels and the confidence in each prediction.
 
-        Labels are booleans, integers or strings, of one kind on both sides. ``doubt`` is 1 - confidence where the
-        caller knows it better than that subtraction does; either of the two is enough. ``floor`` clips the confidence
-        to [floor, 1 - floor] as the paper does (it uses 1e-8); by default nothing is clipped. A float64 column of which
-        every number is a float32 number is treated as float32, where 1.0 is a rounded number; ``float32=False`` takes
-        it literally.
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            True labels: booleans, integers or strings.
+        y_pred : array-like of shape (n,)
+            Predicted labels, of the same kind.
+        confidence : array-like of shape (n,), optional
+            The probability that the model gives to each predicted label, from 0 to 1.
+        doubt : array-like of shape (n,), optional
+            1 - confidence, where you know it more precisely than that subtraction gives it. One of the two is enough.
+        sample_weight : array-like of shape (n,), optional
+            The weight of each sample.
+        floor : float, optional
+            Clip confidences to [floor, 1 - floor], as the paper does with 1e-8. By default nothing is clipped.
+        float32 : bool, default True
+            Treat a float64 column that holds only float32 numbers as float32, where 1.0 is a rounded number. Set it to
+            False to take the numbers literally.
+
+        Returns
+        -------
+        Predictions
+            The rows, checked.
+
+        Raises
+        ------
+        InvalidPredictions
+            If a value cannot be right. The message names the argument, the row, the value and a way out.
 
         Examples
         --------
@@ -145,7 +195,33 @@ class Predictions(ABC):
         floor: float | None = None,
         float32: bool = True,
     ) -> Predictions:
-        """From whether each prediction was correct (booleans, or 0 and 1) and the confidence in it.
+        """Make predictions from whether each was correct, and the confidence in it.
+
+        Parameters
+        ----------
+        correct : array-like of shape (n,)
+            Whether each prediction was correct: booleans, or 0 and 1.
+        confidence : array-like of shape (n,), optional
+            The probability that the model gives to each predicted label, from 0 to 1.
+        doubt : array-like of shape (n,), optional
+            1 - confidence, where you know it more precisely than that subtraction gives it. One of the two is enough.
+        sample_weight : array-like of shape (n,), optional
+            The weight of each sample.
+        floor : float, optional
+            Clip confidences to [floor, 1 - floor], as the paper does with 1e-8. By default nothing is clipped.
+        float32 : bool, default True
+            Treat a float64 column that holds only float32 numbers as float32, where 1.0 is a rounded number. Set it to
+            False to take the numbers literally.
+
+        Returns
+        -------
+        Predictions
+            The rows, checked.
+
+        Raises
+        ------
+        InvalidPredictions
+            If a value cannot be right. The message names the argument, the row, the value and a way out.
 
         Examples
         --------
@@ -170,13 +246,39 @@ class Predictions(ABC):
         floor: float | None = None,
         float32: bool = True,
     ) -> Predictions:
-        """From true labels and the probability of each class.
+        """Make predictions from true labels and the probability of each class.
 
-        One-dimensional ``probabilities`` are those of one label of a binary problem: of 1, of true, or of
-        ``pos_label``, which other labels need. Two-dimensional ones have a column for each of ``labels``: by default 0,
-        1, ... when ``y_true`` holds such integers, else the sorted labels that occur. The largest is predicted, the
-        first of equals; ``y_pred`` overrides it, as when a calibrated probability is attached to another model's
-        decision. Doubt is the sum of the other columns. ``float32`` as in :meth:`from_labels`.
+        The class of the largest probability is predicted; of equal ones, the first.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            True labels: booleans, integers or strings.
+        probabilities : array-like of shape (n,) or (n, K)
+            One column: the probability of 1, of True, or of ``pos_label``. Several columns: one for each of ``labels``;
+            each row sums to 1.
+        labels : sequence, optional
+            The class of each column. By default 0, 1, ... if ``y_true`` holds such integers, else the sorted labels.
+        pos_label : label, optional
+            The class whose probability a single column holds. Needed unless labels are 0 and 1, or booleans.
+        y_pred : array-like of shape (n,), optional
+            Predicted labels, in place of the largest probability: for a probability attached to another's decision.
+        sample_weight : array-like of shape (n,), optional
+            The weight of each sample.
+        floor : float, optional
+            Clip confidences to [floor, 1 - floor], as the paper does with 1e-8. By default nothing is clipped.
+        float32 : bool, default True
+            As in :meth:`from_labels`.
+
+        Returns
+        -------
+        Predictions
+            The rows, checked.
+
+        Raises
+        ------
+        InvalidPredictions
+            If a value cannot be right. The message names the argument, the row, the value and a way out.
 
         Examples
         --------
@@ -207,10 +309,37 @@ class Predictions(ABC):
         sample_weight: Any = None,
         floor: float | None = None,
     ) -> Predictions:
-        """From true labels and logits: a column for each class, or the log-odds of the second label.
+        """Make predictions from true labels and logits.
 
-        Doubt comes from the log-sum over the other classes, so that it keeps its digits where probabilities would
-        have rounded to 1. Other arguments as :meth:`from_probabilities`.
+        Doubt (1 - confidence) is computed from the logits of the other classes, so it keeps its digits where
+        probabilities would have rounded to 1.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            True labels: booleans, integers or strings.
+        logits : array-like of shape (n,) or (n, K)
+            One column: the log-odds of 1, of True, or of ``pos_label``. Several columns: one for each of ``labels``.
+        labels : sequence, optional
+            As in :meth:`from_probabilities`.
+        pos_label : label, optional
+            As in :meth:`from_probabilities`.
+        y_pred : array-like of shape (n,), optional
+            As in :meth:`from_probabilities`.
+        sample_weight : array-like of shape (n,), optional
+            The weight of each sample.
+        floor : float, optional
+            Clip confidences to [floor, 1 - floor], as the paper does with 1e-8. By default nothing is clipped.
+
+        Returns
+        -------
+        Predictions
+            The rows, checked.
+
+        Raises
+        ------
+        InvalidPredictions
+            If a value cannot be right. The message names the argument, the row, the value and a way out.
 
         Examples
         --------
@@ -242,18 +371,54 @@ class Predictions(ABC):
         weight: str | None = None,
         labels: Any = None,
         pos_label: Any = None,
+        from_logits: bool = False,
         floor: float | None = None,
         float32: bool = True,
     ) -> Predictions:
-        """From columns of a dataframe: pandas, Polars, PyArrow, DuckDB, Dask, PySpark, or what else Narwhals reads.
+        """Make predictions from columns of a dataframe: pandas, Polars, PyArrow, DuckDB, Dask or PySpark.
 
-        Rows of a lazy frame are checked and added up where they are, and never collected: what is returned then
-        describes its columns.
+        Rows of a lazy frame are checked and added up where they are, and never collected: the result then describes
+        its columns. If no column is named, columns with the names of these arguments are used.
 
-        Name ``truth``, ``predicted`` and ``confidence`` (or ``doubt``); or ``correct`` and ``confidence``; or ``truth``
-        and ``probabilities``, which is a list column, a column of P(1), P(true) or P(``pos_label``), a list of columns,
-        or the prefix of their names; where those names (less what they share) are the labels, they say which column is
-        whose. When nothing is named, columns called like these arguments are taken.
+        Parameters
+        ----------
+        frame : dataframe
+            Anything that Narwhals reads.
+        truth : str, optional
+            The column of true labels.
+        predicted : str, optional
+            The column of predicted labels.
+        confidence : str, optional
+            The column of confidences.
+        doubt : str, optional
+            The column of 1 - confidence.
+        correct : str, optional
+            The column that says whether each prediction was correct, in place of labels.
+        probabilities : str or list of str, optional
+            The column of P(1), P(True) or P(``pos_label``); a column of lists; a list of columns; or the prefix of
+            their names. Names that end in the labels say which column is whose.
+        weight : str, optional
+            The column of sample weights.
+        labels : sequence, optional
+            As in :meth:`from_probabilities`.
+        pos_label : label, optional
+            As in :meth:`from_probabilities`.
+        from_logits : bool, default False
+            Whether ``probabilities`` names logits. Not for lazy frames.
+        floor : float, optional
+            Clip confidences to [floor, 1 - floor], as the paper does with 1e-8. By default nothing is clipped.
+        float32 : bool, default True
+            As in :meth:`from_labels`.
+
+        Returns
+        -------
+        Predictions
+            The rows, checked.
+
+        Raises
+        ------
+        InvalidPredictions
+            If a value cannot be right. The message names the argument, the row, the value and a way out.
 
         Examples
         --------
@@ -273,24 +438,35 @@ class Predictions(ABC):
         }
         columns = FrameColumns(frame, named)
         columns.check(labels, pos_label)
+        if columns.is_lazy and from_logits:
+            raise InvalidPredictions(
+                "columns of logits are read from a dataframe in memory only", hint="collect the frame first"
+            )
         if columns.is_lazy:
             (describe,) = DESCRIBE
             described: Predictions = describe(columns, labels, pos_label, check_floor(floor), float32=float32)
             return described
         try:
-            return cls._from_columns(columns, labels, pos_label, {"floor": floor, "float32": float32})
+            options = {"floor": floor} if from_logits else {"floor": floor, "float32": float32}
+            return cls._from_columns(columns, labels, pos_label, options, from_logits=from_logits)
         except InvalidPredictions as error:
             raise error.at(
                 column=columns.column_of(error.argument), other_column=columns.column_of(error.other)
             ) from error
 
     @classmethod
-    def _from_columns(cls, columns: FrameColumns, labels: Any, pos_label: Any, options: dict[str, Any]) -> Predictions:
+    def _from_columns(
+        cls, columns: FrameColumns, labels: Any, pos_label: Any, options: dict[str, Any], *, from_logits: bool
+    ) -> Predictions:
         common: dict[str, Any] = {"sample_weight": columns.get("weight"), **options}
+        if from_logits and not columns.has("probabilities"):
+            raise InvalidPredictions("from_logits= says that probabilities are logits", hint="name probabilities=")
         if columns.has("probabilities"):
             truth, y_pred = columns.need("truth"), columns.get("predicted")
             values, labels = columns.probabilities(truth, labels)
-            return cls.from_probabilities(truth, values, labels=labels, pos_label=pos_label, y_pred=y_pred, **common)
+            constructor: Any = cls.from_logits if from_logits else cls.from_probabilities
+            made: Predictions = constructor(truth, values, labels=labels, pos_label=pos_label, y_pred=y_pred, **common)
+            return made
         claim = {"confidence": columns.get("confidence"), "doubt": columns.get("doubt")}
         if columns.has("correct"):
             return cls.from_correct(columns.need("correct"), **claim, **common)

@@ -190,7 +190,7 @@ class Border(ABC):
         if bool(fails.any()):
             where = self.first(fails)
             value = (values if shown is None else shown)[where].item()
-            raise check.error(argument, where if len(where) > 1 else where[0], value)
+            raise check.error(argument, where[0] if len(where) == 1 else where or None, value)
 
     def _claim(self, confidence: Any, doubt: Any, floor: Any, rows: int, *, float32: bool) -> Claim:
         """Confidence and doubt, whichever of them were given, checked against each other and clipped if asked for."""

@@ -115,7 +115,7 @@ def check_lengths(*, rows: int | None = None, **columns: Any) -> int:
             raise InvalidPredictions(
                 f"has {length:,} rows, but {other} {expected:,}",
                 argument=name,
-                hint=f"the first row without a partner is {min(length, expected)}",
+                hint=f"the first unmatched row is {min(length, expected)}",
             )
     if expected == 0:
         raise InvalidPredictions("holds no rows", argument=next(iter(lengths)), hint="there is nothing to assess")
@@ -128,7 +128,7 @@ def check_classes(name: str, values: Any, truth: Any) -> int:
         raise InvalidPredictions(
             f"has {values.ndim} dimensions",
             argument=name,
-            hint="give one value a row, the second label's, or a column a class",
+            hint="give P(second label) for each row, or one column for each class",
         )
     check_lengths(rows=None, **{"y_true": truth, name: values})
     if values.ndim == 1:
@@ -137,7 +137,7 @@ def check_classes(name: str, values: Any, truth: Any) -> int:
         raise InvalidPredictions(
             f"has {values.shape[1]} column(s)",
             argument=name,
-            hint="give two or more, or one dimension for the second label",
+            hint="give two or more, or one dimension with P(second label)",
         )
     return int(values.shape[1])
 
@@ -160,5 +160,6 @@ def refuse_positive(is_second: bool, pos_label: Any) -> None:
     """Raise if the positive label is named where every class has a column."""
     if pos_label is not None and not is_second:
         raise InvalidPredictions(
-            "pos_label= says whose probability a single column is", hint="for a column a class use labels="
+            "pos_label= names the class of a single column of probabilities",
+            hint="for one column for each class use labels=",
         )

@@ -54,7 +54,7 @@ def as_column(name: str, given: Any) -> Array:
     array = as_array(name, given)
     if array.ndim != 1:
         shape = " x ".join(map(str, array.shape)) or "a single value"
-        raise InvalidPredictions(f"must have one dimension, one value a row; it is {shape}", argument=name)
+        raise InvalidPredictions(f"must have one dimension, one value for each row; it is {shape}", argument=name)
     return array
 
 
@@ -73,8 +73,8 @@ def as_numbers(name: str, given: Any, dimensions: int = 1, *, fractions: bool = 
         raise InvalidPredictions(
             f"holds integers ({{name}}[{_first_index(array)}] is {_first(array)!r}), not numbers from 0 to 1",
             argument=name,
-            hint="if these are percentages divide by 100, if labels they go elsewhere, if 0 and 1 are meant convert to "
-            "float",
+            hint="if these are percentages divide by 100, if they are labels pass them as y_pred, if 0 and 1 are meant "
+            "convert to float",
         )
     if array.dtype.kind != "f":
         raise InvalidPredictions(
@@ -174,7 +174,7 @@ def _from_tensor(name: str, given: Any) -> Array:
         raise InvalidPredictions(
             f"is a tensor on {given.device}",
             argument=name,
-            hint="give all columns there, or bring it to the host with .cpu()",
+            hint="give all columns there, or move it to the CPU with .cpu()",
         )
     tensor = given.detach()
     return np.asarray((tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy())
@@ -258,7 +258,10 @@ def rectangle(name: str, rows: list[Any]) -> Array:
     for row, values in enumerate(rows):
         if isinstance(values, str) or not hasattr(values, "__len__"):
             raise InvalidPredictions(
-                argument=name, row=row, value=values, hint="it should be a number, or a list with one a class"
+                argument=name,
+                row=row,
+                value=values,
+                hint="it should be a number, or a list with one number for each class",
             )
         if len(values) != len(rows[0]):
             raise InvalidPredictions(

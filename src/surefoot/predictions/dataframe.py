@@ -39,7 +39,7 @@ class FrameColumns:
         """Raise if a role was named together with another that would say the same a second time."""
         if not self.has("probabilities") and (labels is not None or pos_label is not None):
             raise InvalidPredictions(
-                "labels= says what the columns of probabilities stand for", hint="name probabilities="
+                "labels= names the class of each column of probabilities", hint="name probabilities="
             )
         beside = {"probabilities": ("confidence", "doubt", "correct"), "correct": ("truth", "predicted")}
         for role, others in beside.items():
@@ -122,7 +122,7 @@ class FrameColumns:
 
     def _known(self, role: str, name: Any) -> Any:
         if name not in self._columns:
-            raise InvalidPredictions(f"{role}={name!r} is no column of the frame, which has {self._list_columns()}.")
+            raise InvalidPredictions(f"{role}={name!r} is not a column of the frame, which has {self._list_columns()}.")
         return name
 
     def _column(self, name: Any) -> Any:
@@ -173,3 +173,11 @@ def is_frame(given: Any) -> bool:
 def frame_column(frame: Any, name: str, role: str = "by") -> Any:
     """One column of a dataframe, by name."""
     return FrameColumns(frame, {role: name}).get(role)
+
+
+def values_of(x: Any, given: Any, role: str) -> Any:
+    """The column of a dataframe in memory that was given by its name; anything else as it is."""
+    if not isinstance(given, str) or not is_frame(x):
+        return given
+    columns = FrameColumns(x, {role: given})
+    return given if columns.is_lazy else columns.get(role)

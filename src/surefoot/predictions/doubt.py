@@ -263,7 +263,7 @@ def warn_of_certain_rows(float_type: str, rows: int, certain: int) -> None:
     if certain:
         _warn(
             f"{certain:,} of {rows:,} rows of {float_type} probabilities leave exactly nothing for "
-            "the other classes, and are taken for claims of certainty. If that is rounding (some models return "
+            "the other classes, and count as confidence 1. If that is rounding (some models return "
             "1 - p), give logits, the one column of P(second label), or floor="
         )
 

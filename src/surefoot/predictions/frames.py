@@ -319,7 +319,9 @@ class _Description:
         least, most = found["least"].to_list()[0], found["most"].to_list()[0]
         if least is None or least != most or least < 2:
             raise InvalidPredictions(
-                f"holds lists of {least} to {most} values", column=name, hint="one a class is meant"
+                f"holds lists of {least} to {most} values",
+                column=name,
+                hint="each list must have one value for each class",
             )
         return int(least)
 

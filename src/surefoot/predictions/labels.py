@@ -88,7 +88,7 @@ def refuse_foreign(argument: str, row: int, value: Label, labels: tuple[Label, .
         argument=argument,
         row=row,
         value=value,
-        hint="say what the columns stand for with labels=",
+        hint="name the class of each column with labels=",
     )
 
 
@@ -101,7 +101,7 @@ def labels_of_count(found: tuple[Label, ...], kind: str, count: int) -> tuple[La
     if len(found) != count:
         raise InvalidPredictions(
             f"probabilities are for {count} classes, but y_true holds {len(found)} distinct labels {quote(found)}",
-            hint="say what the columns stand for with labels=",
+            hint="name the class of each column with labels=",
         )
     return found
 
@@ -129,8 +129,9 @@ def labels_of_second(
     if pos_label is None:
         choice = " or ".join(repr(label) for label in both) if len(both) == 2 else quote(both)
         raise AmbiguousLabels(
-            f"y_true holds the labels {quote(both)}: is the column of probabilities that of {choice}? Say so with "
-            "labels=(negative, positive), or pos_label= (on the command line --positive)."
+            f"y_true holds the labels {quote(both)}, and probabilities has one column: is it the probability of "
+            f"{choice}? Name that label with pos_label= (on the command line --positive), or give "
+            "labels=(negative, positive)."
         )
     positive = _as_label(pos_label, kind)
     if positive is None or (positive not in both and len(both) > 1):
@@ -143,8 +144,8 @@ def labels_of_second(
 
 def _refuse_number(found: tuple[Label, ...]) -> NoReturn:
     raise InvalidPredictions(
-        f"one column of probabilities is for two classes, but y_true holds {len(found)} distinct labels "
-        f"{quote(found)}; name both with labels=(negative, positive), or give a column a class."
+        f"one column of probabilities fits two classes, but y_true holds {len(found)} distinct labels "
+        f"{quote(found)}; name both with labels=(negative, positive), or give one column for each class."
     )
 
 
@@ -176,7 +177,7 @@ def labels_in_names(found: tuple[Label, ...], kind: str, names: list[str]) -> tu
         if len(uncovered) < len(found) or any(str(label).casefold() in folded for label in found):
             raise InvalidPredictions(
                 f"y_true holds {uncovered[0]!r}, but the columns of probabilities are named after {quote(labels)}; "
-                "say what they stand for with labels=."
+                "name the class of each column with labels=."
             )
     return None
 
@@ -205,7 +206,9 @@ def check_labels(labels: Any, kind: str, count: int | None) -> tuple[Label, ...]
         )
     if len(set(named)) != len(named):
         twice = next(label for i, label in enumerate(named) if label in named[:i])
-        raise InvalidPredictions(f"labels[{named.index(twice, named.index(twice) + 1)}] is {twice!r} once more.")
+        raise InvalidPredictions(
+            f"labels[{named.index(twice, named.index(twice) + 1)}] is {twice!r} again; name each class once."
+        )
     if kind_of(values) != kind:
         raise InvalidPredictions(
             f"y_true holds {kind}, but labels holds {kind_of(values)} (labels[0] is {named[0]!r}); convert one."

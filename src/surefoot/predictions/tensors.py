@@ -351,11 +351,11 @@ class TensorBorder(Border):
                 raise InvalidPredictions(
                     f"is a tensor on {column.device}, but {name} is on {device}",
                     argument=other,
-                    hint="bring them together with .to()",
+                    hint="move them to one device with .to()",
                 )
         if device.type == "mps":
             raise InvalidPredictions(
-                f"is a tensor on {device}, which has no float64", argument=name, hint="bring it to the host: .cpu()"
+                f"is a tensor on {device}, which has no float64", argument=name, hint="move it to the CPU with .cpu()"
             )
 
     def _tensor(self, argument: str, given: Any) -> Tensor:
@@ -367,7 +367,9 @@ class TensorBorder(Border):
         values = self._tensor(argument, given)
         if values.ndim != 1:
             shape = " x ".join(map(str, values.shape)) or "a single value"
-            raise InvalidPredictions(f"must have one dimension, one value a row; it is {shape}", argument=argument)
+            raise InvalidPredictions(
+                f"must have one dimension, one value for each row; it is {shape}", argument=argument
+            )
         return values
 
 

@@ -7,17 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from surefoot._io.printable import printable
-from surefoot.figures.concentration import concentration
+from surefoot.figures.concentration import ENOUGH_ERRORS, concentration
 from surefoot.figures.labels import significant, typeset
 from surefoot.figures.reliability import Bin, near_certainty_figure, reliability_figure
-from surefoot.render import svg
+from surefoot.render import svg, wording
 from surefoot.render.looks import KINDS
 from surefoot.render.numbers import confidence_percent, percent, percent_interval, pluralize, points, rough_count
 from surefoot.render.section import Section
 from surefoot.render.tables import Body, Cell, HtmlTable, Item, Panel, Row
 
-#: Errors that a headline rests on at least, and the doubt up to which a row is sure.
-_ENOUGH, _SURE = 10, 0.05
+#: The doubt up to which a row is sure.
+_SURE = 0.05
 
 
 class ErrorSection(Section):
@@ -30,7 +30,8 @@ class ErrorSection(Section):
             "pickable": [Item(self.name_of(part), key=key) for key, part in self.layers.items()],
             "summaries": self.summaries(),
             "reliabilities": self.panels(),
-            "no_reliability": "This tally does not hold what the reliability diagram is made of.",
+            **self.bands(),
+            "no_reliability": "The reliability diagram is not available for this input: the tally does not hold it.",
             **self.surprise(),
         }
 
@@ -46,6 +47,34 @@ class ErrorSection(Section):
             found.append(Item("", typeset(words), key=key))
         return found
 
+    def bands(self) -> dict[str, Any]:
+        """Expected and observed errors by confidence."""
+        found = wording.bands(self.a)
+        if len(found) < 2:
+            return {"bands": None, "bands_words": ""}
+        is_quantile = len(found) > len(self.a.bands) and found[0].least != found[0].below
+        words = "A band for each confidence." if found[0].least == found[0].below else "Fixed bands of confidence."
+        if is_quantile:
+            words = f"{len(found)} bands of about equally many rows."
+        body = []
+        for i, band in enumerate(found):
+            ratio = band.seen / band.stated if band.stated else math.inf
+            body.append(
+                Row(
+                    [
+                        Cell(typeset(wording.confidence_range(band)), i),
+                        Cell(rough_count(band.rows), band.rows),
+                        Cell(typeset(rough_count(band.stated)), band.stated),
+                        Cell(rough_count(band.seen), band.seen),
+                        Cell(typeset(significant(ratio, 2)) if band.seen >= ENOUGH_ERRORS else "", ratio),
+                    ]
+                )
+            )
+        names = ("Rows", "Expected errors", "Observed errors", "O/E")
+        columns = [("Confidence", "t"), *((name, "n") for name in names)]
+        words += f" O/E is shown from {ENOUGH_ERRORS} observed errors on."
+        return {"bands": HtmlTable("Errors by confidence", columns, [Body(body)], "bands"), "bands_words": words}
+
     def panels(self) -> list[Panel]:
         found = []
         if self.a.reliability:
@@ -60,17 +89,17 @@ class ErrorSection(Section):
         figure, top = reliability_figure(bins), a.reliability[-1]
         alt = (
             f"Reliability diagram. In the top bin, {rough_count(top.rows)} rows, "
-            f"stated {confidence_percent(top.doubt)}, correct {percent(1 - top.error)}."
+            f"confidence {confidence_percent(top.doubt)}, correct {percent(1 - top.error)}."
         )
         crowded = ""
         if top.rows > 0.5 * a.risk.n and top.doubt < 0.05:
             share = top.rows / sum(one.rows for one in a.reliability)
-            crowded = f"{share:.0%} of the rows share the last bin, too close to the corner to judge here."
-        intervals = "" if math.isnan(top.low) else ", with 95% intervals"
+            crowded = f"{percent(share)} of the rows are in the last bin, too close to the corner to judge here."
+        intervals = "" if math.isnan(top.low) else ", with 95% CI"
         return Panel(
             "reliability",
             self.reliability_finding() or figure.title,
-            f"Share correct by stated confidence, 15 bins{intervals}.",
+            f"Share correct by confidence, 15 bins{intervals}.",
             self.markup(svg.draw(figure, alt)),
             _bin_table("Reliability by confidence bin", bins, lambda one: percent(1 - one.doubt)),
             figure.title,
@@ -82,16 +111,16 @@ class ErrorSection(Section):
         bins = {"all": a.near_certainty, **{key: part.near_certainty for key, part in self.layers.items()}}
         figure = near_certainty_figure(bins)
         sure = [band for band in a.bands if band.below <= 0.01]
-        n, stated, seen = (sum(getattr(band, name) for band in sure) for name in ("rows", "stated", "seen"))
+        n, expected, observed = (sum(getattr(band, name) for band in sure) for name in ("rows", "stated", "seen"))
         alt = (
-            f"Reliability on a logarithmic doubt axis. Above 99% stated confidence, {rough_count(n)} rows: "
-            f"{rough_count(stated)} errors expected, {rough_count(seen)} observed."
+            f"Reliability on logarithmic axes of doubt (1 − confidence). Above 99% confidence, {rough_count(n)} rows: "
+            f"{rough_count(expected)} errors expected, {rough_count(observed)} observed."
         )
         return Panel(
             "doubt",
             self.near_certainty_finding() or figure.title,
-            "The same with doubt (1 − confidence) on a logarithmic axis: every gridline expects ten times "
-            "fewer errors. × is observed over expected errors.",
+            "The same on logarithmic axes of doubt (1 − confidence): at every gridline ten times fewer errors are "
+            "expected. × is observed over expected errors.",
             self.markup(svg.draw(figure, alt)),
             _bin_table("Reliability by doubt bin", bins, lambda one: confidence_percent(one.doubt)),
             figure.title,
@@ -102,10 +131,11 @@ class ErrorSection(Section):
         bins = self.a.reliability
         for verdict, kind, words in (("overconfident", "over", "less"), ("underconfident", "under", "more")):
             found = [i for i, one in enumerate(bins) if one.kind == kind]
-            if self.a.verdict in (verdict, "mixed") and found:
+            errors = math.fsum(max(bins[i].stated, bins[i].seen) for i in found)
+            if self.a.verdict in (verdict, "mixed") and errors >= ENOUGH_ERRORS:
                 if found == list(range(found[0], len(bins))):
-                    return f"Above {bins[found[0]].least:.0%} it is right {words} often than it says"
-                return f"In {pluralize(len(found), 'bin')} of {len(bins)} it is right {words} often than it says"
+                    return f"Above {bins[found[0]].least:.0%} confidence, it is correct {words} often than it says"
+                return f"In {pluralize(len(found), 'bin')} of {len(bins)}, it is correct {words} often than it says"
         return ""
 
     def near_certainty_finding(self) -> str:
@@ -115,7 +145,7 @@ class ErrorSection(Section):
         surest = sorted(self.a.near_certainty, key=lambda one: one.least)
         for i in range(1, len(surest) + 1):
             stated, seen = (math.fsum(getattr(one, name) for one in surest[:i]) for name in ("stated", "seen"))
-            if seen >= _ENOUGH and surest[i - 1].most <= _SURE:
+            if seen >= ENOUGH_ERRORS and surest[i - 1].most <= _SURE:
                 if seen < 2 * stated:
                     break
                 times = typeset(significant(seen / stated, 2)) if stated else "∞"
@@ -140,27 +170,29 @@ class ErrorSection(Section):
                 )
                 for k in found.ranks
             ]
-            columns = [("Rows set aside", "n"), ("Share of CSR", "n"), ("CSR without them", "n")]
+            columns = [("Rows removed", "n"), ("Share of CSR", "n"), ("CSR without them", "n")]
             few = next((k for k in (10, 1) if k < found.errors), found.errors)
-            carried = f"{pluralize(few, 'row')} carry {percent(found.share_of(few))}"
-            alt = f"Share of CSR carried by the most surprising rows: {carried}."
+            held = f"{pluralize(few, 'row')}, {percent(found.share_of(few))}"
+            alt = f"Share of CSR held by the most surprising rows: {held}."
             panel = Panel(
                 "concentration",
                 found.title,
-                f"Share of CSR carried by the most surprising of the {pluralize(found.errors, 'error')}.",
+                f"Share of CSR held by the most surprising of the {pluralize(found.errors, 'error')}.",
                 self.markup(svg.draw(found.figure(), alt)),
                 HtmlTable("Surprise concentration", columns, [Body(body)]),
             )
-        reason = "No error was made: there is no surprise to share out."
+        reason = "How CSR is spread over the errors is not available for this input: no error was made."
         if a.seen and a.risk.certain_wrong:
-            reason = "CSR is infinite: rows with confidence 1 that were wrong carry all of it."
+            reason = "CSR is infinite: rows with confidence 1 that were wrong hold all of it."
         elif a.seen:
-            reason = "Not available with unequal weights."
+            reason = "How CSR is spread over the errors is not available for this input: needs rows of equal weight."
         return {
             "concentration": panel,
             "no_concentration": reason,
             "surprises": self.surprises(),
-            "no_surprises": "No error was made." if not a.seen else "The rows themselves are not held in a tally.",
+            "no_surprises": "No error was made."
+            if not a.seen
+            else "Not available for this input: a tally does not hold the rows.",
         }
 
     def surprises(self) -> HtmlTable | None:
@@ -170,7 +202,9 @@ class ErrorSection(Section):
             return None
         labelled = a.surprises[0].truth is not None
         keys = {part.value: key for key, part in self.layers.items()}
-        columns = [("Row", "n"), *([("True", "t"), ("Predicted", "t")] if labelled else []), ("Confidence", "n")]
+        shown = list(a.surprises[0].shown)
+        columns = [(printable(name, 24), "t") for name in shown]
+        columns += [("Row", "n"), *([("True", "t"), ("Predicted", "t")] if labelled else []), ("Confidence", "n")]
         columns += [("Surprise", "n wide"), ("Share of CSR", "n")]
         body = []
         for one in a.surprises:
@@ -182,7 +216,8 @@ class ErrorSection(Section):
                 Cell(percent(one.share), one.share),
             ]
             within = keys.get(one.slice, "none") if one.slice is not None else "all"
-            body.append(Row([Cell(f"{one.row + 1:,}", one.row), *labels, *numbers], within))
+            own = [Cell(printable("" if one.shown[name] is None else one.shown[name], 40)) for name in shown]
+            body.append(Row([*own, Cell(f"{one.row + 1:,}", one.row), *labels, *numbers], within))
         return HtmlTable("Most surprising rows", columns, [Body(body)], "rows")
 
 
@@ -202,5 +237,5 @@ def _bin_table(caption: str, layers: Mapping[str, Sequence[Bin]], label: Callabl
         )
 
     names = ("Confidence", "Rows", "Expected errors", "Observed errors", "Correct")
-    columns = [*((name, "n") for name in names), ("95% interval", "x")]
+    columns = [*((name, "n") for name in names), ("95% CI", "x")]
     return HtmlTable(caption, columns, [Body([row(one) for one in bins], key) for key, bins in layers.items()])

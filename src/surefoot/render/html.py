@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from typing import Any
 
-from surefoot.assessment.assess import Assessment
+from surefoot.assessment.result import Assessment
 from surefoot.errors import MissingPackage
 from surefoot.render.error_section import ErrorSection
 from surefoot.render.method import MethodSection

@@ -14,6 +14,8 @@ from surefoot.figures.labels import area, power_of_ten, significant, typeset
 from surefoot.metrics import ALL
 from surefoot.render import wording
 from surefoot.render.numbers import (
+    count,
+    percent,
     percent_interval,
     pluralize,
     points,
@@ -23,6 +25,7 @@ from surefoot.render.numbers import (
     ratio_interval,
     reciprocal,
     round_down,
+    score,
     signed_percent,
 )
 from surefoot.render.section import Section
@@ -33,25 +36,26 @@ _GROUPS = {"risk": "Risk", "value": "Value", "calibration": "Calibration error",
 _BETTER = {"higher": "higher", "lower": "lower", "none": "—"}
 
 _READINGS = {
-    "csr_lower": "The true ratio is at least this. There is no upper bound: unseen errors may be of any size.",
-    "oe_ratio": "Errors made over errors that the confidences imply; 95% CI {ratio}.",
+    "csr_lower": "The true ratio is at least this. There is no upper bound: one rare error may be of any size.",
+    "oe_ratio": "Observed errors over the errors that the confidences imply; 95% CI {ratio}.",
     "overstatement": "Mean confidence minus accuracy, in points; 95% CI {points}.",
-    "pvalue_omnibus": "Chance of anything this extreme in any direction if the model were calibrated; the verdict is "
-    "by it, each side at {half:g}.",
-    "pvalue": "Chance of {event} if the model were calibrated, by the {law} law.",
-    "pvalue_capped": "The same where no single row may contribute more than 10% of the number of rows.",
+    "pvalue_omnibus": "Chance of an outcome at least this extreme, in any direction, if the model were calibrated. The "
+    "verdict rests on it, each side at {half:g}.",
+    "pvalue": "Chance of {event} if the model were calibrated; {law}.",
+    "pvalue_capped": "Capped test: no single row may contribute more than 10% of the number of rows.",
     "pvalue_combined": "Twice the smaller of the two, at most 1.",
-    "e_value": "Evidence, valid however often one looks; above 20 is strong. It sees every row, CSR mostly the surest.",
-    "deflation": "Outcomes are best described by stated {what} × {keep}; 95% interval {interval}.",
+    "e_value": "Evidence, valid however often you look; above 20 is strong. It weighs all rows, CSR mostly the surest.",
+    "deflation": "{what}; 95% CI {interval}.",
 }
 _LAWS = {
-    "exact": "Law of CSR given these confidences if the model were calibrated: rows that exceed the observed sum alone "
-    "in closed form, few rows by enumeration, the rest by inversion of the characteristic function.",
-    "normal": "By the normal law with the paper's z: the exact law needs the rows where weights are unequal.",
+    "exact": "Exact distribution of CSR for these confidences if the model were calibrated: in closed form for rows "
+    "that exceed the observed sum alone, by enumeration for few rows, else by inverting the characteristic function.",
+    "normal": "Approximate: assumes a normal distribution, with the paper's z. With unequal weights the exact test "
+    "needs the rows.",
 }
 _INTERVALS = (
     "Observed / expected errors, overstatement and bins: Clopper and Pearson, 95%, given the confidences; of rows that "
-    "belong together, Korn and Graubard. CSR: betting lower bound, 95%. Deflation: inversion of the exact law, 95%. "
+    "belong together, Korn and Graubard. CSR: betting lower bound, 95%. Deflation: inversion of the exact test, 95%. "
     "Accuracy, cwA: Clopper and Pearson; AUC, cwAUC: logit scale from influence values; 95%."
 )
 
@@ -74,7 +78,7 @@ class MethodSection(Section):
         groups: dict[str, list[Row]] = {group: [] for group in _GROUPS}
         for name, value in self.a.metrics.items():
             metric = ALL[name]
-            ideal = "—" if metric.ideal is None else _number(metric, metric.ideal)
+            ideal = "—" if metric.ideal is None else _ideal(metric, metric.ideal)
             better = f"near {ideal}" if metric.direction == "nearest" else _BETTER[metric.direction]
             reading = metric.reading
             if name in self.a.reasons:
@@ -101,26 +105,30 @@ class MethodSection(Section):
         which = "" if is_over else ", underconfidence"
         facts = {
             "event": "a CSR this large" if is_over else "correct rows this surprising",
-            "law": side.method,
+            "law": "exact" if side.method == "exact" else "approximate",
             "half": a.level / 2,
-            "what": "confidence" if is_over else "doubt",
-            "keep": significant(1 - side.deflation),
+            "what": "Accuracy is about (1 − deflation) × confidence"
+            if is_over
+            else "Errors are about (1 − deflation) × (1 − confidence)",
             "interval": percent_interval(*side.deflation_interval),
             "ratio": typeset(ratio_interval(*a.risk.oe_interval)),
             "points": typeset(points_interval(*a.risk.overstatement_interval)),
         }
-        omnibus, combined, deflation = side.pvalue_omnibus, side.pvalue_combined, side.deflation
+        # the p-value on the first page: in a mixed verdict that of the side with more evidence
+        decides = wording.deciding_side(a)
+        omnibus, combined, deflation = decides.pvalue_omnibus, side.pvalue_combined, side.deflation
+        decided = "" if decides.alternative == "overconfident" else ", underconfidence"
         ratio, size, what = a.risk.oe_ratio, a.risk.overstatement, "" if is_over else " of doubt"
         found = [
             ("Observed / expected errors", "oe_ratio", significant(ratio), ratio, "1", "near 1"),
             ("Overstatement", "overstatement", points(size), size, "0", "near 0"),
-            (f"Omnibus p-value{which}", "pvalue_omnibus", pvalue(omnibus), omnibus, "—", "—"),
+            (f"Omnibus p-value{decided}", "pvalue_omnibus", pvalue(omnibus), omnibus, "—", "—"),
             ("Lower bound of CSR, 95%", "csr_lower", round_down(a.risk.csr_lower), a.risk.csr_lower, "≤ 1", "lower"),
             (f"p-value{which}", "pvalue", pvalue(side.pvalue), side.pvalue, "—", "—"),
             (f"Capped p-value{which}", "pvalue_capped", pvalue(side.pvalue_capped), side.pvalue_capped, "—", "—"),
             (f"Combined p-value{which}", "pvalue_combined", pvalue(combined), combined, "—", "—"),
             (f"e-value{which}", "e_value", _e_value(side.log_e), side.log_e, "≤ 1", "lower"),
-            (f"Deflation{what}", "deflation", f"{deflation:.2%}", deflation, "0%", "near 0%"),
+            (f"Deflation{what}", "deflation", percent(deflation, zero="0%"), deflation, "0%", "near 0%"),
         ]
         rows = []
         for title, name, text, value, ideal, better in found:
@@ -130,26 +138,26 @@ class MethodSection(Section):
 
     def method(self) -> list[Item]:
         a, risk = self.a, self.a.risk
-        weights = "unweighted" if a.weight == risk.n else f"counted by weights that add up to {significant(a.weight)}"
-        taken = f" Columns: {a.columns}." if a.columns else ""
+        weights = "unweighted" if a.weight == risk.n else f"counted by weights that add up to {count(a.weight)}"
+        used = f" Columns used: {a.columns}." if a.columns else ""
         doubts = a.counts.doubtful().doubt if a.counts is not None else np.empty(0)
         least = f" The smallest here is 1 in {typeset(reciprocal(float(doubts.min())))}." if len(doubts) else ""
         found = [
-            Item("Rows", f"{pluralize(risk.n, 'row')}, {weights}.{taken}"),
-            Item("Doubt", f"1 − confidence, from logits or other classes if given.{least}"),
+            Item("Rows", f"{pluralize(risk.n, 'row')}, {weights}.{used}"),
+            Item("Doubt", f"1 − confidence, computed from logits or the other classes if given.{least}"),
             Item(
                 "Certain and rounded rows",
-                f"{risk.certain:,} certain, {risk.rounded:,} rounded to 1. Certain rows are left out of CSR if right "
-                "and make it infinite if wrong; rounded ones get a doubt by convention.",
+                f"{risk.certain:,} rows with confidence 1, {risk.rounded:,} rounded to 1. Rows with confidence 1 are "
+                "left out of CSR if correct and make it infinite if wrong; for rounded ones a small doubt is assumed.",
             ),
             Item("p-value", f"{_LAWS.get(risk.method, risk.method)} {_dependence(risk)}"),
             Item("Bounds and intervals", _INTERVALS),
             Item("Verdict", _verdict(a.level, a.margin)),
         ]
         if a.slices and not self.is_descriptive:
-            each = "Each tested by itself, both sides; p-values adjusted by Holm for"
             slices = pluralize(len(a.slices), "slice")
-            found.append(Item("Slices", f"{each} {slices}. Overstatement with its own 95% interval."))
+            words = f"Each is tested on both sides; p-values are adjusted for {slices} by Holm's method."
+            found.append(Item("Slices", f"{words} Each overstatement has its own 95% CI."))
         found.append(Item("Versions", versions()))
         return found
 
@@ -157,25 +165,31 @@ class MethodSection(Section):
 def _verdict(level: float, margin: float) -> str:
     """How the words of the verdict are chosen."""
     return (
-        f"By the omnibus p-value, each side at {level / 2:g}: too many (or too few) errors in all, by doubt to the "
-        "power −½ and −1 (CSR), capped, by log-odds, in any band of a figure, or by the e-value, calibrated together "
-        f"by simulation. Inconclusive where nothing is found and overstatement may exceed {points(margin)}. By size: "
-        f"clearly from {points(CLEAR_POINTS)} of overstatement or {CLEAR_RATIO:g} times the errors expected near "
-        f"certainty (lower 95% limit), strongly from {points(STRONG_POINTS)} or {STRONG_RATIO:g} times."
+        f"The omnibus p-value decides, each side at {level / 2:g}. It combines several tests, calibrated together by "
+        "simulation: too many (or too few) errors in all, weighted by doubt to the power −½ and −1 (CSR), capped, by "
+        "log-odds, in any band of a figure, and the e-value. Inconclusive: nothing is found, and the overstatement may "
+        f"exceed {points(margin)}. The degree is by size: clearly from {points(CLEAR_POINTS)} of overstatement or "
+        f"{CLEAR_RATIO:g} times the expected errors close to certainty (lower 95% limit), strongly from "
+        f"{points(STRONG_POINTS)} or {STRONG_RATIO:g} times."
     )
 
 
 def _number(metric: Any, value: float) -> str:
-    """Shares of rows or confidence as percentages, all else as a number."""
-    if metric.name == "p_risk" and 0 < value < 1:
+    """Shares of rows or confidence as percentages, all else as a number, as on the first page."""
+    if metric.name == "p_risk":
         return probability(value)
-    if metric.range == (0.0, 1.0) and metric.about == "value":
-        if value in (0.0, 1.0):
-            return f"{value:.0f}" if metric.is_ranking else f"{value:.0%}"
-        return area(value) if metric.is_ranking or math.isnan(value) else f"{value:.2%}"
     if metric.name in ("gain", "auc_gain"):
-        return "100%" if value == 1 else signed_percent(value)
-    return f"{value:.0f}" if value in (0.0, 1.0) else typeset(significant(value))
+        return signed_percent(value)
+    if metric.range == (0.0, 1.0) and metric.about == "value":
+        return area(value) if metric.is_ranking else percent(value)
+    is_score = metric.range == (0.0, 1.0) or metric.name == "log_loss"
+    return typeset(score(value) if is_score else significant(value))
+
+
+def _ideal(metric: Any, value: float) -> str:
+    """The best value, which is a round number."""
+    is_share = metric.about == "value" and not metric.is_ranking and metric.range[1] == 1.0
+    return f"{value:.0%}" if is_share or metric.name == "auc_gain" else f"{value:g}"
 
 
 def _e_value(log_e: float) -> str:
@@ -194,11 +208,10 @@ def versions() -> str:
 
 
 def _dependence(risk: RiskResult) -> str:
-    """What is taken for granted of how rows depend on each other."""
+    """What the tests assume about how rows depend on each other."""
     if not risk.groups:
-        return "Rows are taken to be independent."
+        return "Assumes independent rows."
     return (
-        f"Rows belong to {risk.groups:,} groups: each sum is brought nearer to its mean by its design effect "
-        f"({significant(risk.design_effect, 2)} for the number of errors), which is estimated, so p-values are "
-        "approximate."
+        f"Rows belong to {risk.groups:,} groups: each test statistic is corrected by its estimated design effect "
+        f"({significant(risk.design_effect, 2)} for the number of errors), so p-values are approximate."
     )

@@ -40,6 +40,13 @@ def percent(value: float, *, zero: str = "0.0%") -> str:
     return f"{value:.1%}"
 
 
+def score(value: float) -> str:
+    """A score such as ECE: four decimals, three digits of what is smaller."""
+    if math.isnan(value) or math.isinf(value) or 0 < abs(value) < 0.001:
+        return significant(value)
+    return f"{value:.4f}"
+
+
 def probability(value: float) -> str:
     """A percentage that never reads 100%."""
     return "> 99.9%" if value > 0.999 else percent(value)
@@ -85,6 +92,13 @@ def confidence_percent(doubt: float) -> str:
     if 0 < doubt < 1e-12:
         return f"1 − {doubt:.1e}"
     return "100%" if doubt <= 0 else precise_percent(1 - doubt) if doubt < 0.1 else percent(1 - doubt)
+
+
+def stated_percent(doubt: float) -> str:
+    """A confidence as it was given, by its doubt: 50%, 97.5%, and with all its nines near certainty."""
+    if doubt < 1e-4:
+        return confidence_percent(doubt)
+    return f"{100 * (1 - doubt):.{4 if doubt >= 0.1 else 6}g}%"
 
 
 def reciprocal(p: float) -> str:

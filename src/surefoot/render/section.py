@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from surefoot._io.printable import printable
-from surefoot.assessment.assess import Assessment
+from surefoot.assessment.result import Assessment
 from surefoot.assessment.slices import Slice
 from surefoot.render.text import severity
 

@@ -3,39 +3,41 @@
 from __future__ import annotations
 
 import math
-import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from datetime import date
 from typing import Any
 
+import surefoot
 from surefoot._io.printable import printable
-from surefoot.assessment.assess import Assessment
 from surefoot.assessment.compare import Comparison, Riskier
+from surefoot.assessment.result import Assessment
 from surefoot.figures.labels import area, significant, typeset
 from surefoot.render.html import page
-from surefoot.render.numbers import percent, points, pvalue, round_down, signed_percent
+from surefoot.render.numbers import percent, points, pvalue, round_down, score, signed_percent
 from surefoot.render.tables import Body, Cell, HtmlTable, Row
 from surefoot.render.text import BOLD, DIM, Terminal
-from surefoot.render.wording import deciding_side
+from surefoot.render.wording import deciding_side, headline
 from surefoot.risk.differences import LEAST
 
 _MOST_COLUMNS = 4
 #: What many models are not shown in: there is no room.
-_NARROW = ("gain", "CSR above", "log loss", "Brier")
+_NARROW = ("gain", "CSR at least", "log loss", "Brier")
 #: Section, name, how to read it off an assessment, the difference it has, and which way is better.
 _LINES: list[tuple[str, str, Any, str, str]] = [
     ("Risk", "O/E", lambda a: significant(a.risk.oe_ratio), "log_oe", ""),
-    ("Risk", "overstated", lambda a: points(a.risk.overstatement), "overstatement", ""),
+    ("Risk", "overstatement", lambda a: points(a.risk.overstatement), "overstatement", ""),
     ("Risk", "p-value", lambda a: pvalue(deciding_side(a).pvalue_omnibus), "", ""),
     ("Risk", "CSR", lambda a: significant(a.risk.csr), "csr", ""),
-    ("Risk", "CSR above", lambda a: round_down(a.risk.csr_lower), "", ""),
+    ("Risk", "CSR at least", lambda a: round_down(a.risk.csr_lower), "", ""),
     ("Risk", "deflation", lambda a: percent(a.risk.deflation, zero="0%"), "", ""),
     ("Value", "accuracy", lambda a: percent(a.metrics["accuracy"]), "accuracy", "higher"),
     ("Value", "cwA", lambda a: percent(a.metrics["cw_accuracy"]), "cw_accuracy", "higher"),
     ("Value", "gain", lambda a: signed_percent(a.metrics["gain"]), "", ""),
     ("Value", "AUC", lambda a: area(a.metrics.get("auc", math.nan)), "auc", "higher"),
     ("Value", "cwAUC", lambda a: area(a.metrics.get("cw_auc", math.nan)), "cw_auc", "higher"),
-    ("Value", "log loss", lambda a: area(a.metrics.get("log_loss", math.nan)), "log_loss", "lower"),
-    ("Value", "Brier", lambda a: area(a.metrics.get("brier", math.nan)), "brier", "lower"),
+    ("Scores", "ECE", lambda a: score(a.metrics.get("ece", math.nan)), "", ""),
+    ("Scores", "Brier", lambda a: score(a.metrics.get("brier", math.nan)), "brier", "lower"),
+    ("Scores", "log loss", lambda a: score(a.metrics.get("log_loss", math.nan)), "log_loss", "lower"),
 ]
 #: The names of differences in a note.
 _NAMES = {key: name for _, name, _, key, _ in _LINES} | {"overstatement": "overstatement"}
@@ -44,21 +46,91 @@ _NAMES = {key: name for _, name, _, key, _ in _LINES} | {"overstatement": "overs
 def render(c: Comparison, terminal: Terminal | None = None) -> str:
     """The whole text."""
     terminal = terminal or Terminal.detect(colour=False)
-    lines = [c.pairing, "", *(_columns(c, terminal) if len(c.assessments) <= _MOST_COLUMNS else _rows(c, terminal))]
+    lines = terminal.wrap(c.pairing)
+    for name, a in c.assessments.items():
+        for warning in a.warnings:
+            lines += ["", *terminal.wrap(f"Warning: {printable(name, 24)}: {warning}", hanging=2)]
+    lines += ["", *_body(c, terminal)]
     for paragraph in filter(None, (closing(c), *notes(c))):
-        lines += ["", *textwrap.wrap(paragraph, 90)]
+        lines += ["", *terminal.wrap(paragraph)]
     return terminal.simplify("\n".join(f"  {line}".rstrip() for line in lines))
 
 
+def _body(c: Comparison, terminal: Terminal) -> list[str]:
+    """Models in columns; more than four in rows; one under the other where neither fits."""
+    ways = (_columns, _columns_alone) if len(c.assessments) <= _MOST_COLUMNS else (_rows,)
+    for way in ways:
+        drawn = list(way(c, terminal))
+        plain = list(way(c, Terminal(symbols=terminal.symbols, width=terminal.width)))
+        if max(map(len, plain)) <= max(terminal.columns, terminal.width) - 2:
+            return drawn
+    return list(_blocks(c, terminal))
+
+
+def lines(c: Comparison) -> list[tuple[str, str, list[str]]]:
+    """Section, name, and the value of each model, of every indicator that any of them has."""
+    return [
+        (group, name, [read(a) for a in c.assessments.values()])
+        for group, name, read, _, _ in _LINES
+        if _has_values(c, name)
+    ]
+
+
+def all_differences(c: Comparison) -> list[tuple[str, str, str]]:
+    """Model, indicator, and how it differs from the first model."""
+    return [
+        (printable(other, 40), name, words)
+        for other in list(c.assessments)[1:]
+        for _, name, _, key, _ in _LINES
+        if (words := difference(c, other, key))
+    ]
+
+
 def _columns(c: Comparison, terminal: Terminal) -> Iterator[str]:
-    names = {name: printable(name, 24) for name in c.assessments}
-    words = [*names.values(), *(_verdict_words(a) for a in c.assessments.values())]
-    width = 2 + max(12, *map(len, words))
-    only = len(c.assessments) == 2
-    head = "".join(f"{name:>{width}}" for name in names.values())
-    apart = f"      {list(names.values())[1]} - {names[c.first]}, {_level(c)}" if only else ""
-    yield f"{'':<13}{head}{apart}"
-    yield f"{'verdict':<13}" + "".join(f"{_verdict_words(a):>{width}}" for a in c.assessments.values())
+    """Models in columns, and of two the differences beside them."""
+    is_pair = len(c.assessments) == 2
+    apart = {}
+    if is_pair:
+        other = list(c.assessments)[1]
+        apart = {name: difference(c, other, key) for _, name, _, key, _ in _LINES if key}
+        apart[""] = f"{printable(other, 24)} - {printable(c.first, 24)}, {level(c)}"
+    yield from _table(c, terminal, apart)
+    if not is_pair:
+        yield from _differences(c, terminal)
+
+
+def _columns_alone(c: Comparison, terminal: Terminal) -> Iterator[str]:
+    """Models in columns, verdicts before and differences after them."""
+    for name, a in c.assessments.items():
+        yield from terminal.wrap(f"{printable(name, 24)}: {headline(a).lower()}", hanging=2)
+    yield ""
+    yield from _table(c, terminal, {}, with_verdict=False)
+    yield from _differences(c, terminal)
+
+
+def _blocks(c: Comparison, terminal: Terminal) -> Iterator[str]:
+    """Models one under the other."""
+    for i, (name, a) in enumerate(c.assessments.items()):
+        for line in terminal.wrap(f"{printable(name, 24)}: {headline(a).lower()}", hanging=2):
+            yield terminal.style(line, BOLD)
+        for _, indicator, values in lines(c):
+            yield f"  {indicator:<14}{terminal.simplify(values[i]):>12}"
+        if i < len(c.assessments) - 1:
+            yield ""
+    yield from _differences(c, terminal)
+
+
+def _table(c: Comparison, terminal: Terminal, apart: Mapping[str, str], *, with_verdict: bool = True) -> Iterator[str]:
+    names = [printable(name, 24) for name in c.assessments]
+    verdicts = [_verdict_words(a) for a in c.assessments.values()]
+    width = 2 + max(12, *map(len, [*names, *(verdicts if with_verdict else ())]))
+
+    def beside(name: str) -> str:
+        return f"      {apart[name]}" if apart.get(name) else ""
+
+    yield f"{'':<16}{''.join(f'{name:>{width}}' for name in names)}{beside('')}"
+    if with_verdict:
+        yield f"{'verdict':<16}" + "".join(f"{words:>{width}}" for words in verdicts)
     section = ""
     for group, name, read, key, better in _LINES:
         if not _has_values(c, name):
@@ -67,19 +139,31 @@ def _columns(c: Comparison, terminal: Terminal) -> Iterator[str]:
             yield ""
             yield terminal.style(group, BOLD)
             section = group
-        best = _best(c, key, better) if only else None
+        best = _best(c, key, better) if len(c.assessments) == 2 else None
         values = "".join(
             f"{'':<{width - len(value)}}{terminal.style(value, BOLD) if best == i else value}"
             for i, value in enumerate(terminal.simplify(read(a)) for a in c.assessments.values())
         )
-        yield f"  {name:<11}{values}{'      ' + difference(c, list(c.assessments)[1], key) if only and key else ''}"
-    if not only:
-        yield ""
-        yield terminal.style(f"Differences, each model minus {printable(c.first, 24)}, {_level(c)}", BOLD)
-        for other in list(c.assessments)[1:]:
-            for _, name, _, key, _ in _LINES:
-                if text := difference(c, other, key):
-                    yield f"  {printable(other, 24):<{width}}{name:<12}{text}"
+        yield f"  {name:<14}{values}{beside(name)}"
+
+
+def _differences(c: Comparison, terminal: Terminal) -> Iterator[str]:
+    if len(c.assessments) == 1:
+        return
+    yield ""
+    for line in terminal.wrap(f"Differences, each model minus {printable(c.first, 24)}, {level(c)}"):
+        yield terminal.style(line, BOLD)
+    width = 2 + max(len(printable(name, 24)) for name in c.assessments)
+    is_narrow = terminal.columns - 2 < 2 + width + 15 + 34
+    before = ""
+    for other, name, words in all_differences(c):
+        if is_narrow:
+            if other != before:
+                yield f"  {printable(other, 24)}"
+            yield f"    {name:<15}{terminal.simplify(words)}"
+        else:
+            yield f"  {printable(other, 24):<{width}}{name:<15}{terminal.simplify(words)}"
+        before = other
 
 
 def _rows(c: Comparison, terminal: Terminal) -> Iterator[str]:
@@ -99,7 +183,8 @@ def _verdict_words(a: Assessment) -> str:
 
 
 def _has_values(c: Comparison, name: str) -> bool:
-    return name not in ("AUC", "cwAUC") or any("auc" in a.metrics for a in c.assessments.values())
+    needed = {"AUC": "auc", "cwAUC": "cw_auc", "ECE": "ece", "Brier": "brier", "log loss": "log_loss"}.get(name)
+    return needed is None or any(needed in a.metrics for a in c.assessments.values())
 
 
 def difference(c: Comparison, other: str, key: str) -> str:
@@ -116,14 +201,21 @@ def difference(c: Comparison, other: str, key: str) -> str:
         if interval.is_absent:
             return ""
         return f"× {significant(math.exp(value))} ({significant(math.exp(low))} to {significant(math.exp(high))})"
-    digits, unit, scale = (3, "", 1) if key in ("auc", "cw_auc", "log_loss", "brier") else (1, " points", 100)
-    size, *ends = (f"{scale * number:+.{digits}f}" for number in (value, low, high))
+    digits, unit, scale = (4, "", 1) if key in ("auc", "cw_auc", "log_loss", "brier") else (1, " points", 100)
+    size, *ends = (_signed(scale * number, digits) for number in (value, low, high))
     if interval.is_absent:
         return f"{size}{unit}" if math.isfinite(value) else ""
     return f"{size} ({' to '.join(ends)}){unit}"
 
 
-def _level(c: Comparison) -> str:
+def _signed(value: float, digits: int) -> str:
+    """A difference with its sign, which zero has not."""
+    text = f"{value:+.{digits}f}"
+    return text if text.strip("+-0.") else text[1:]
+
+
+def level(c: Comparison) -> str:
+    """The confidence level of the intervals."""
     return f"{100 * (1 - c.level):.3g}% CI"
 
 
@@ -159,7 +251,7 @@ def closing(c: Comparison) -> str:
 
 
 def notes(c: Comparison) -> list[str]:
-    """Which differences have rough intervals, or none, and why."""
+    """Which differences have approximate intervals, or none, and why."""
     lines = []
     for other, values in c.values.items():
         by_note: dict[str, list[str]] = {}
@@ -167,7 +259,7 @@ def notes(c: Comparison) -> list[str]:
             if interval.note:
                 by_note.setdefault(interval.note, []).append(_NAMES[key])
         name = f"{printable(other, 24)}: " if len(c.values) > 1 else ""
-        lines += [f"note: {name}{', '.join(names)}: {note}" for note, names in by_note.items()]
+        lines += [f"Note: {name}{', '.join(names)}: {note}" for note, names in by_note.items()]
     return lines
 
 
@@ -180,7 +272,7 @@ def report(c: Comparison) -> str:
     """The page."""
     names = [("Indicator", "x"), *((printable(name, 40), "x n") for name in c.assessments)]
     bodies = []
-    for group in ("Risk", "Value"):
+    for group in ("Risk", "Value", "Scores"):
         rows = (
             [Row([Cell("verdict"), *(Cell(_verdict_words(a)) for a in c.assessments.values())])]
             if group == "Risk"
@@ -190,18 +282,19 @@ def report(c: Comparison) -> str:
             if section == group and _has_values(c, name):
                 rows.append(Row([Cell(name), *(Cell(typeset(read(a))) for a in c.assessments.values())]))
         bodies.append(Body(rows, f"={group}", group))
-    rows = []
-    for other in list(c.assessments)[1:]:
-        for _, name, _, key, _ in _LINES:
-            if words := difference(c, other, key):
-                rows.append(Row([Cell(printable(other, 40)), Cell(name), Cell(typeset(words))]))
-    columns = [("Model", "t"), ("Of", "t"), (f"It minus {printable(c.first, 40)}, {_level(c)}", "x")]
+    rows = [Row([Cell(model), Cell(name), Cell(typeset(words))]) for model, name, words in all_differences(c)]
+    columns = [("Model", "t"), ("Of", "t"), (f"It minus {printable(c.first, 40)}, {level(c)}", "x")]
     return page(
         "compare.html.jinja",
-        pairing=c.pairing,
+        pairing=f"{c.pairing[0].upper()}{c.pairing[1:]}",
+        warnings=[
+            typeset(f"{printable(name, 40)}: {warning}") for name, a in c.assessments.items() for warning in a.warnings
+        ],
+        notes=[typeset(note) for note in notes(c)],
+        footer=f"surefoot {surefoot.__version__}, {date.today().isoformat()}",
         models=HtmlTable("Models side by side", names, bodies, "models"),
         differences=HtmlTable("Differences", columns, [Body(rows)]),
-        closing=" ".join([closing(c), *notes(c)]).strip(),
-        level=_level(c).removesuffix(" CI"),
+        closing=typeset(closing(c)),
+        level=level(c).removesuffix(" CI"),
         names=" · ".join(printable(name, 40) for name in c.assessments),
     )

@@ -14,6 +14,9 @@ from surefoot.render.numbers import percent, points, pvalue, rough_count, round_
 from surefoot.render.section import Section
 from surefoot.render.tables import Body, Cell, HtmlTable, Row
 
+#: Slices that are shown at once; the others are folded.
+_SHOWN = 20
+
 
 class SliceSection(Section):
     """Slices by true class carry no p-value and no interval: the truth is the outcome."""
@@ -21,7 +24,8 @@ class SliceSection(Section):
     def context(self) -> dict[str, Any]:
         a = self.a
         if not a.slices:
-            return {"slices": None, "slices_title": "", "slices_words": "", "slices_note": ""}
+            absent = ("slices_title", "slices_words", "slices_note", "more_slices_words")
+            return {"slices": None, "more_slices": None, **dict.fromkeys(absent, "")}
         by = {"predicted": "Predicted class", "truth": "True class"}.get(str(a.by), printable(a.by or "slice", 40))
         risks = [part.risk for part in self.listed]
         reach = [abs(end) for risk in risks for end in (risk.overstatement, *risk.overstatement_interval)]
@@ -42,23 +46,28 @@ class SliceSection(Section):
         note = ""
         if self.is_descriptive:
             note = (
-                "Descriptive only. The true class is known afterwards; a calibrated model, too, looks overconfident on "
-                "the classes it finds hard, so no p-value and no interval is given."
+                "Descriptive only. The true class is the outcome: even a calibrated model looks overconfident on the "
+                "classes it finds hard, so there are no p-values and no intervals."
             )
         if len(a.slices) > len(self.listed):
             note += f" {len(a.slices) - len(self.listed):,} more slices are left out here; they are in the JSON output."
+        first, rest = body[:_SHOWN], body[_SHOWN:]
+        more = HtmlTable(f"More slices by {by}", names, [Body(rest)], "slices") if rest else None
         return {
-            "slices": HtmlTable(f"Slices by {by}", names, [Body(body)], "slices"),
+            "slices": HtmlTable(f"Slices by {by}", names, [Body(first)], "slices"),
+            "more_slices": more,
+            "more_slices_words": f"Show {len(rest):,} more slices" if len(rest) > 1 else "Show 1 more slice",
             "slices_title": self.slices_title(by),
-            "slices_words": "Choose a slice to see it in the figures above. Overstatement is mean confidence minus "
-            f"accuracy, with its 95% interval; the line reaches {round_up(100 * widest, 2)} points to either side.",
+            "slices_words": "Worst first. Choose a slice to show it in the figures above. Overstatement is mean "
+            "confidence minus accuracy, with its 95% CI; the axis reaches "
+            f"{round_up(100 * widest, 2)} points to either side.",
             "slices_note": note,
         }
 
     def slice_row(self, part: Slice, key: str | None, widest: float, tested: bool) -> Row:
         name, stated = self.name_of(part), f"{rough_count(part.stated)} → {rough_count(part.seen)}"
         if key is not None:
-            button = '<button type="button" class="pick" data-pick="{}">{}</button><span class="meta">{} wrong</span>'
+            button = '<button type="button" class="pick" data-pick="{}">{}</button><span class="meta">{} errors</span>'
             name = self.markup(button).format(key, name, stated)
         size, (low, high) = part.risk.overstatement, part.risk.overstatement_interval
         kind = "dot" if not tested else KINDS.get(part.verdict, "fair")
@@ -85,7 +94,7 @@ class SliceSection(Section):
         found = [f"{number:,} {kind}" for kind, number in numbers.items() if number]
         if not any(numbers[kind] for kind in KINDS):
             if found:
-                return f"Nothing found in {len(a.slices):,} {what}; {found[0]}"
+                return f"No evidence of over- or underconfidence in {len(a.slices):,} {what}; {found[0]}"
             return f"No evidence against calibration in any of {len(a.slices):,} {what}"
         over = [part for part in a.slices if part.verdict in ("overconfident", "mixed")]
         most = max(over, key=lambda part: part.risk.overstatement, default=None)

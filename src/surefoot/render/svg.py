@@ -62,7 +62,7 @@ def draw(figure: Figure, alt: str) -> str:
         drawn = element("rect", x=at(left), width=at(right - left), y=0, height=HEIGHT, class_="hit")
         if one.interval is not None:
             ends = (place(one.marks[0].x, y) for y in one.interval)
-            drawn += line(*next(ends), *next(ends), f"ci {one.kind}")
+            drawn += line(*next(ends), *next(ends), "ci faint" if one.is_faint else f"ci {one.kind}")
         drawn += "".join(mark(each.kind, *place(each.x, each.y)) for each in one.marks)
         return element("g", drawn + (words(one.label) if one.label else ""), class_="pt", data_i=str(one.row))
 
@@ -142,7 +142,7 @@ def ruler(csr: float, lower: float, typical: tuple[float, float] | None, kind: s
     if lower > 0:
         body += line(x(lower), 24, 1, 24, f"reach {kind}") + line(x(lower), 16, x(lower), 32, f"ci {kind}")
     body += mark(kind, here, 24)
-    anchor = "start" if here < 0.1 else "end" if here > 0.9 else None
+    anchor = "start" if here < 0.2 else "end" if here > 0.8 else None
     body += text(here, 4, f"this model {typeset(significant(csr))}", f"label {kind}", anchor)
     return element("svg", body, class_="chart", height=50, role="img", aria_label=alt)
 

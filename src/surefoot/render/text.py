@@ -1,4 +1,4 @@
-"""An assessment in plain text: what was read, verdict, notes, risk, value, where it goes wrong, slices."""
+"""An assessment in plain text: verdict, notes, risk, value, where it goes wrong, slices, and what to do next."""
 
 from __future__ import annotations
 
@@ -10,27 +10,20 @@ from collections.abc import Iterator
 from typing import Any
 
 from surefoot._io.printable import printable
-from surefoot.assessment.assess import Assessment
+from surefoot.assessment.result import Assessment
 from surefoot.assessment.slices import Slice
-from surefoot.figures.labels import area, significant
+from surefoot.figures.labels import significant
 from surefoot.figures.ruler import csr_axis
 from surefoot.render import wording
 from surefoot.render.looks import SYMBOLS, TERMINAL_COLOURS
-from surefoot.render.numbers import (
-    count,
-    factor,
-    percent,
-    pluralize,
-    points,
-    points_interval,
-    probability,
-    pvalue,
-    ratio_interval,
-    rough_count,
-    signed_percent,
-)
+from surefoot.render.main_numbers import Number, sections
+from surefoot.render.next_steps import next_steps
+from surefoot.render.numbers import count, factor, pluralize, points, pvalue, rough_count
 
-_WIDTH = 78
+#: Columns that text is made for at least and at most, and those of running text.
+_NARROWEST, _WIDEST, _PROSE = 50, 88, 78
+#: Columns from which words stand beside a number, and not under it; and from which there is a ruler.
+_BESIDE, _ROOMY = 72, 80
 _SHOWN_SLICES = 3
 _PLAIN = str.maketrans(
     {"▼": "v", "▲": "^", "→": "->", "×": "x", "−": "-", "∞": "inf", "—": "-", "σ": "sigma", "…": "..."}
@@ -42,7 +35,7 @@ BOLD, DIM = "1", "2"
 class Terminal:
     """What text is written for: which characters it shows, how wide it is, and whether in colour."""
 
-    def __init__(self, *, symbols: bool, colour: bool = False, width: int = 88) -> None:
+    def __init__(self, *, symbols: bool, colour: bool = False, width: int = _WIDEST) -> None:
         self.symbols, self.colour, self.width = symbols, colour, width
 
     @classmethod
@@ -51,9 +44,26 @@ class Terminal:
         encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
         # a process may have been started without an output
         is_terminal = sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
-        columns = os.get_terminal_size(sys.stdout.fileno()).columns if is_terminal else 88
+        columns = os.get_terminal_size(sys.stdout.fileno()).columns if is_terminal else _WIDEST
         wants_colour = colour and is_terminal and "NO_COLOR" not in os.environ
-        return cls(symbols=is_terminal and encoding.startswith("utf"), colour=wants_colour, width=columns)
+        # a terminal that does not know its width says 0
+        return cls(symbols=is_terminal and encoding.startswith("utf"), colour=wants_colour, width=columns or _WIDEST)
+
+    @property
+    def columns(self) -> int:
+        """The columns that text may take, the indent among them."""
+        return min(max(self.width, _NARROWEST), _WIDEST)
+
+    def wrap(self, text: str, *, hanging: int = 0, width: int | None = None) -> list[str]:
+        """The text in lines that fit; a command or a name that is longer stays whole."""
+        width = min(self.columns - 2, _PROSE) if width is None else width
+        return textwrap.wrap(
+            self.simplify(text),
+            width,
+            subsequent_indent=" " * hanging,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
 
     def simplify(self, text: str) -> str:
         """Write the text in characters that can be shown; before it is aligned, for some become longer."""
@@ -68,7 +78,7 @@ class Terminal:
 def render(a: Assessment, terminal: Terminal | None = None) -> str:
     """The whole text, with the first few slices."""
     page = _Page(a, terminal or Terminal.detect(colour=False))
-    parts = (page.header, page.verdict, page.notes, page.risk, page.value, page.by_confidence, page.slices)
+    parts = (page.header, page.verdict, page.notes, page.numbers, page.by_confidence, page.slices, page.next_steps)
     texts = ("\n".join(f"  {line}".rstrip() for line in lines()) for lines in parts)
     return page.terminal.simplify("\n\n".join(filter(None, texts)))
 
@@ -81,54 +91,60 @@ class _Page:
 
     def header(self) -> Iterator[str]:
         a = self.a
-        if a.source:
-            words = f"{pluralize(a.risk.n, 'row')} of {printable(a.source)}" + (f"; {a.columns}" if a.columns else "")
-        else:
-            words = pluralize(a.risk.n, "row") + ("" if a.classes is None else f", {pluralize(a.classes, 'class')}")
+        columns = f"; columns used: {a.columns}" if a.source and a.columns else ""
         weights = "" if a.weight == a.risk.n else f"; counted by weights that add up to {count(a.weight)}"
-        yield from textwrap.wrap(words + weights, _WIDTH)
+        yield from self.terminal.wrap(f"{wording.source(a)}{columns}{weights}")
 
     def verdict(self) -> Iterator[str]:
         a = self.a
         mark = f"{SYMBOLS[a.verdict]} " if a.verdict in SYMBOLS else ""
-        yield self.style(f"{mark}{wording.headline(a).upper()}", BOLD, TERMINAL_COLOURS.get(a.verdict, ""))
-        yield from textwrap.wrap(wording.advice(a), _WIDTH)
+        for line in self.terminal.wrap(f"{mark}{wording.headline(a).upper()}"):
+            yield self.style(line, BOLD, TERMINAL_COLOURS.get(a.verdict, ""))
+        yield from self.terminal.wrap(wording.advice(a))
+        for warning in a.warnings:
+            yield ""
+            for line in self.terminal.wrap(f"Warning: {warning}", hanging=2):
+                yield self.style(line, BOLD)
         yield ""
-        yield from textwrap.wrap(" ".join(wording.sentences(a)), _WIDTH)
+        yield from self.terminal.wrap(" ".join(wording.sentences(a)))
 
     def notes(self) -> Iterator[str]:
         for note in wording.notes(self.a):
-            for line in textwrap.wrap(f"note: {note}", _WIDTH, subsequent_indent="      "):
+            for line in self.terminal.wrap(f"note: {note}", hanging=6):
                 yield self.style(line, DIM)
 
-    def risk(self) -> Iterator[str]:
-        a, side = self.a, wording.tested_side(self.a)
-        yield self.style("Risk", BOLD)
-        r, colour = a.risk, TERMINAL_COLOURS.get(a.verdict, "")
-        errors = "observed / expected errors"
-        if math.isfinite(r.oe_ratio):
-            ends = ratio_interval(*r.oe_interval)
-            yield self.line("O/E", significant(r.oe_ratio), f"95% CI {ends}; {errors}", BOLD, colour)
-        size = points(r.overstatement).partition(" ")[0]
-        interval = points_interval(*r.overstatement_interval)
-        yield self.line("overstatement", size, f"points, 95% CI {interval}; mean confidence - accuracy", BOLD, colour)
-        decides = wording.deciding_side(a)
-        yield self.line("p-value", pvalue(decides.pvalue_omnibus), wording.describe_pvalue(decides), BOLD)
-        typical = None if a.verdict == "overconfident" else a.typical_csr
-        usual = "calibrated is 1"
-        if typical is not None:
-            usual = f"9 in 10 calibrated models: {significant(typical[0], 2)} to {significant(typical[1], 2)}"
-        yield self.line("CSR", significant(r.csr), wording.csr_bound(r) + usual, BOLD)
-        if not math.isnan(side.deflation):
-            yield self.line("deflation", percent(side.deflation, zero="0%"), wording.describe_deflation(a, side))
-        rest = f"the paper's, which assumes a normal distribution; z {significant(r.z)}"
-        yield self.line("P_risk", probability(a.risk.p_risk), rest)
-        yield from self.ruler()
+    def numbers(self) -> Iterator[str]:
+        """Risk, value and common scores, a line for each number, and the ruler of CSR."""
+        colour = TERMINAL_COLOURS.get(self.a.verdict, "")
+        is_first = True
+        for section, numbers in sections(self.a).items():
+            if not is_first:
+                yield ""
+            is_first = False
+            yield self.style(section, BOLD)
+            for number in numbers:
+                bold = BOLD if section == "Risk" and number.is_main else ""
+                yield from self.line(number, bold, colour if number.name in ("O/E", "overstatement") else "")
+            if section == "Risk":
+                yield from self.ruler()
+
+    def line(self, number: Number, *styles: str) -> Iterator[str]:
+        """Name, value and words: side by side, or in a narrow terminal the words below."""
+        value = self.style(f"{self.terminal.simplify(number.value):>8}", *styles)
+        head = f"  {self.style(f'{number.name:<13}', DIM)}{value}"
+        columns = self.terminal.columns - 2
+        if columns < _BESIDE:
+            yield head
+            yield from (f"    {line}" for line in self.terminal.wrap(number.words, width=columns - 4))
+        else:
+            first, *rest = self.terminal.wrap(number.words, width=columns - 26) or [""]
+            yield f"{head}   {first}"
+            yield from (f"{'':26}{line}" for line in rest)
 
     def ruler(self) -> Iterator[str]:
         """CSR on a log scale against 1 and where calibrated models land; only where there is room for it."""
         r, typical, terminal = self.a.risk, self.a.typical_csr, self.terminal
-        has_room = terminal.symbols and terminal.width >= 80
+        has_room = terminal.symbols and terminal.columns >= _ROOMY
         if not has_room or self.a.verdict != "overconfident" or typical is None:
             return
         if not 0 < r.csr < math.inf or math.isnan(r.csr_lower):
@@ -159,66 +175,63 @@ class _Page:
         yield "  " + "".join(line)
         yield "  " + self.style(legend, DIM)
 
-    def value(self) -> Iterator[str]:
-        a = self.a
-        yield self.style("Value", BOLD)
-        yield self.line(
-            "accuracy",
-            percent(a.metrics["accuracy"]),
-            f"weighted by confidence (cwA)   {percent(a.metrics['cw_accuracy']):>6}   "
-            f"gain {signed_percent(a.metrics['gain'])}",
-        )
-        if "auc" in a.metrics:
-            plain, weighted = a.metrics["auc"], a.metrics["cw_auc"]
-            yield self.line("AUC", area(plain), f"weighted by confidence (cwAUC) {area(weighted)}")
-
-    def line(self, name: str, value: str, rest: str, *styles: str) -> str:
-        number = f"{self.terminal.simplify(value):>8}"
-        return f"  {self.style(f'{name:<13}', DIM)}{self.style(number, *styles)}   {rest}"
-
     def by_confidence(self) -> Iterator[str]:
-        a = self.a
-        if len(a.bands) < 2:
+        a, bands = self.a, wording.bands(self.a)
+        if len(bands) < 2:
             return
         found = a.verdict in ("overconfident", "mixed")
         yield self.style("Where it goes wrong" if found else "By confidence", BOLD)
-        yield self.style(f"  {'confidence':<22}{'rows':>9}    expected errors{'observed':>10}", DIM)
-        for band in a.bands:
+        is_narrow = self.terminal.columns - 2 < _BESIDE
+        longest = max(len(wording.confidence_range(band)) for band in bands)
+        name, rows, expected, observed = (max(10, longest), 8, 9, 9) if is_narrow else (max(22, longest + 2), 9, 19, 10)
+        head = "expected" if is_narrow else "expected errors"
+        yield self.style(f"  {'confidence':<{name}}{'rows':>{rows}}{head:>{expected}}{'observed':>{observed}}", DIM)
+        for band in bands:
             times = factor(band.seen, band.stated) if found and band.seen > band.stated else ""
-            numbers = f"{rough_count(band.rows):>9}{rough_count(band.stated):>19}{count(band.seen):>10}"
-            times = self.style(times, TERMINAL_COLOURS["overconfident"])
-            yield f"  {wording.confidence_range(band):<22}{numbers}    {times}".rstrip()
+            numbers = f"{rough_count(band.rows):>{rows}}{rough_count(band.stated):>{expected}}"
+            line = f"  {wording.confidence_range(band):<{name}}{numbers}{count(band.seen):>{observed}}"
+            gap = " " if is_narrow else "    "
+            if len(f"{line}{gap}{times}") > self.terminal.columns - 2:
+                times = ""
+            yield f"{line}{gap}{self.style(times, TERMINAL_COLOURS['overconfident'])}".rstrip()
 
     def slices(self) -> Iterator[str]:
         a = self.a
         if not a.slices:
             return
-        if a.by == "truth":
-            yield self.style("Slices by truth (descriptive: the truth is the outcome, so these get no verdict)", BOLD)
-        else:
-            over = sum(part.verdict == "overconfident" for part in a.slices)
-            total = len(a.slices)
-            kinds = ("underconfident", "mixed", "inconclusive")
-            numbers = {kind: sum(part.verdict == kind for part in a.slices) for kind in kinds}
-            also = "".join(f", {number:,} {kind}" for kind, number in numbers.items() if number)
-            head = f"Slices by {printable(a.by, 40)}: {over:,} of {total:,} overconfident{also}"
-            yield self.style(f"{head} (p adjusted for {total:,})", BOLD)
+        for line in self.terminal.wrap(wording.slice_title(a)):
+            yield self.style(line, BOLD)
         worst = sorted(a.slices, key=severity)[:_SHOWN_SLICES]
-        names = [printable(part.value, 40) for part in worst]
+        is_narrow = self.terminal.columns - 2 < _BESIDE
+        names = [printable(part.value, 24 if self.terminal.columns < _WIDEST else 40) for part in worst]
         width = max(map(len, names))
         for name, part in zip(names, worst, strict=True):
-            mark = self.style(SYMBOLS.get(part.verdict, " "), TERMINAL_COLOURS.get(part.verdict, ""))
-            yield f"  {mark:<1} {name:<{width}} {self.slice_numbers(part)}".rstrip()
+            mark = self.style(
+                self.terminal.simplify(SYMBOLS.get(part.verdict, " ")), TERMINAL_COLOURS.get(part.verdict, "")
+            )
+            if is_narrow:
+                yield f"  {mark:<1} {name}".rstrip()
+                yield f"    {self.slice_numbers(part)}".rstrip()
+            else:
+                yield f"  {mark:<1} {name:<{width}} {self.slice_numbers(part)}".rstrip()
         if len(a.slices) > len(worst):
-            yield f"    {len(a.slices) - len(worst):,} more in {'the report' if a.source else '.slices'}"
+            yield f"    ... and {len(a.slices) - len(worst):,} more"
 
     def slice_numbers(self, part: Slice) -> str:
         errors = self.terminal.simplify(f"{rough_count(part.stated)} → {pluralize(part.seen, 'error')}")
         size = part.risk.overstatement
         apart = f"{'+' if size > 0 else ''}{points(size)}"
         sure = "" if math.isnan(part.pvalue_adjusted) else f"p {pvalue(part.pvalue_adjusted)}"
-        csr = f"CSR {significant(part.risk.csr):<8} " if self.terminal.width >= 80 else ""
-        return f"{apart:<13} {errors:<20} {csr}{sure}"
+        if self.terminal.columns < _ROOMY:
+            return f"{apart}, {errors}" + (f", {sure}" if sure else "")
+        return f"{apart:<13} {errors:<20} CSR {significant(part.risk.csr):<8} {sure}"
+
+    def next_steps(self) -> Iterator[str]:
+        yield self.style("What to do next", BOLD)
+        for step in next_steps(self.a):
+            width = min(self.terminal.columns - 4, _PROSE)
+            yield from (f"  {line}" for line in self.terminal.wrap(step.words, width=width))
+            yield from (f"    {line}" for line in step.command_lines(self.terminal.columns - 6))
 
 
 def severity(part: Slice) -> Any:

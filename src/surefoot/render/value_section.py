@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from surefoot._io.printable import printable
+from surefoot.figures.concentration import ENOUGH_ERRORS
 from surefoot.figures.coverage import coverage
 from surefoot.figures.labels import area, typeset
 from surefoot.figures.roc import roc
@@ -32,7 +33,7 @@ class ValueSection(Section):
                 panels.append(ranking)
             context |= self.classes()
         elif "auc" in a.metrics:
-            context["no_worth"] = "The ROC curves need the rows, which a tally does not hold."
+            context["no_worth"] = "ROC curves are not available for this input: they need the rows, not a tally."
         if a.counts is not None and a.counts.n:
             panels.append(self.coverage())
         return {**context, "worth": panels}
@@ -49,7 +50,7 @@ class ValueSection(Section):
             Row([Cell(f"{100 * false:.3g}%", false), *(Cell(f"{share:.2%}", share) for share in shares)])
             for false, *shares in found.samples
         ]
-        columns = [("False alarms", "n"), ("Found", "n"), ("Found, weighted", "n")]
+        columns = [("False positive rate", "n"), ("True positive rate", "n"), ("Weighted by confidence", "n")]
         alt = f"{figure.title}{macro}. AUC {area(found.auc)}, cwAUC {area(found.cw_auc)}."
         return Panel(
             "roc",
@@ -62,9 +63,9 @@ class ValueSection(Section):
     def roc_finding(self) -> str:
         difference = self.a.intervals.get("cw_auc - auc")
         if difference is not None and difference.low > 0:
-            return "Where it is confident, it also ranks better"
+            return "It ranks better where it is more confident"
         if difference is not None and difference.high < 0:
-            return "Where it is confident, it ranks worse"
+            return "It ranks worse where it is more confident"
         return ""
 
     def classes(self) -> dict[str, Any]:
@@ -112,16 +113,16 @@ class ValueSection(Section):
         found = coverage(self.a.counts)
         figure, half, overall = found.figure(), found.error(0.5), found.error(1.0)
         title = figure.title
-        if overall and half < 0.9 * overall:
-            title = f"Answering the surest half only, it is wrong {percent(half)} of the time, not {percent(overall)}"
-        elif overall and half > 1.1 * overall:
-            title = f"The surest half is wrong more often: {percent(half)}, not {percent(overall)}"
+        if self.a.seen >= ENOUGH_ERRORS and half < 0.9 * overall:
+            title = f"{percent(half)} errors among the surest half, {percent(overall)} among all rows"
+        elif self.a.seen >= ENOUGH_ERRORS and half > 1.1 * overall:
+            title = f"The surest half has more errors: {percent(half)}, against {percent(overall)} among all rows"
         alt = f"Risk-coverage curve: {percent(overall)} errors over all rows, {percent(half)} over the surest half."
         body = [Row([Cell(f"{share:.0%}", share), Cell(percent(error), error)]) for share, error in found.samples]
         return Panel(
             "coverage",
             title,
-            "Share of errors when only the surest rows are answered. Every row counts once.",
+            "Share of errors if only the surest rows are answered (risk-coverage curve). Every row counts once.",
             self.markup(svg.draw(figure, alt)),
-            HtmlTable("Errors by coverage", [("Rows answered", "n"), ("Errors among them", "n")], [Body(body)]),
+            HtmlTable("Errors by coverage", [("Coverage", "n"), ("Errors among them", "n")], [Body(body)]),
         )

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from datetime import date
 from typing import Any
 
 from surefoot._io.printable import printable
 from surefoot.figures.labels import area, significant, typeset
 from surefoot.render import svg, wording
 from surefoot.render.looks import KINDS
+from surefoot.render.main_numbers import score_numbers
+from surefoot.render.next_steps import next_steps
 from surefoot.render.numbers import (
     area_interval,
     percent,
@@ -38,7 +41,11 @@ class VerdictSection(Section):
             "source": printable(a.source) if a.source else "predictions",
             "advice": typeset(wording.advice(a)),
             "lede": typeset(" ".join(wording.sentences(a))),
+            "warnings": [typeset(warning) for warning in a.warnings],
             "notes": [typeset(note) for note in wording.notes(a)],
+            "steps": [Item(typeset(step.words), value=step.command) for step in next_steps(a)],
+            "scores": [Item(one.name, typeset(one.words), typeset(one.value)) for one in score_numbers(a.metrics)],
+            "footer": f"{wording.footer(a)}, {date.today().isoformat()}",
             "cards": self.cards(),
             **self.ruler(),
             "values": self.values(),
@@ -51,12 +58,12 @@ class VerdictSection(Section):
         if not math.isnan(r.csr_lower):
             words = f"At least {typeset(round_down(r.csr_lower))} with 95% confidence; calibrated is 1."
         if math.isinf(csr):
-            words = "Rows that claimed certainty were wrong: no number of rows explains that."
+            words = "Rows with confidence 1 were wrong, and confidence 1 allows no errors."
         elif csr > 1:
-            times = typeset(significant(csr, 2))
+            times = typeset(significant(csr))
             words += f" A calibrated model would make these errors on {times} times as many rows."
         elif csr < 1:
-            words += " Below 1 is common for calibrated models whose doubts (1 − confidence) differ much."
+            words += " Below 1 is common for calibrated models if some confidences are close to 1."
         ratio = f"95% CI {typeset(ratio_interval(*r.oe_interval))}. Calibrated is 1."
         apart = f"points, 95% CI {typeset(points_interval(*r.overstatement_interval))}. Mean confidence minus accuracy."
         return [
@@ -64,7 +71,7 @@ class VerdictSection(Section):
             Item("Overstatement", apart, typeset(points(r.overstatement).partition(" ")[0])),
             Item("p-value", self.pvalue_words(), typeset(pvalue(wording.deciding_side(a).pvalue_omnibus))),
             Item("Size ratio (CSR)", words, typeset(significant(csr))),
-            Item("Deflation", self.deflation_words(), percent(side.deflation)),
+            Item("Deflation", self.deflation_words(), percent(side.deflation, zero="0%")),
         ]
 
     def pvalue_words(self) -> str:
@@ -73,9 +80,9 @@ class VerdictSection(Section):
         if side.method == "normal":
             return "Approximate, from sums of unequal weights: the exact test needs the rows."
         if side.pvalue == 0 and side.alternative == "underconfident":
-            return "A row with confidence 0 was right: a calibrated model never is."
+            return "A row with confidence 0 was correct, which never happens if the model is calibrated."
         if side.pvalue == 0:
-            return "A row with confidence 1 was wrong: a calibrated model never is."
+            return "A row with confidence 1 was wrong, which never happens if the model is calibrated."
         often = f" (once in {typeset(reciprocal(p))} data sets)" if 1e-300 < p < 0.5 else ""
         alone = f"CSR alone {typeset(pvalue(side.pvalue))}, capped {typeset(pvalue(side.pvalue_capped))}"
         return f"Chance of an outcome at least this extreme if the model were calibrated{often}. {alone}."
@@ -83,11 +90,11 @@ class VerdictSection(Section):
     def deflation_words(self) -> str:
         a, side = self.a, wording.tested_side(self.a)
         if math.isnan(side.deflation):
-            return "Not available with unequal weights, or where every confidence is 1."
+            return "Not available for this input: needs rows of equal weight with confidences below 1."
         what = "Accuracy is about (1 − deflation) × confidence"
         if a.verdict == "underconfident":
-            what = "Errors are about (1 − deflation) × doubt"
-        return f"95% CI {percent_interval(*side.deflation_interval)}. {what}; the surest rows dominate it."
+            what = "Errors are about (1 − deflation) × (1 − confidence)"
+        return f"95% CI {percent_interval(*side.deflation_interval)}. {what}. The surest rows dominate it."
 
     def ruler(self) -> dict[str, Any]:
         a = self.a
@@ -103,7 +110,7 @@ class VerdictSection(Section):
             alt += f"; nine in ten calibrated models lie between {low} and {high}"
             words += " Band: 9 in 10 calibrated models."
         if not math.isnan(a.risk.csr_lower):
-            words += " Line: from the lower bound up; no upper bound exists."
+            words += " Line: from the 95% lower bound upwards; CSR has no upper bound."
         drawn = svg.ruler(a.risk.csr, a.risk.csr_lower, typical, kind, f"{alt}.")
         return {"ruler": self.markup(drawn), "ruler_words": words}
 

@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import surefoot
+from surefoot._io.printable import printable
 from surefoot._stats.binomial import limits
-from surefoot.assessment.assess import Assessment
+from surefoot.assessment.result import Assessment
 from surefoot.assessment.slices import Slice
 from surefoot.assessment.verdict import NEAR_CERTAINTY, pool
+from surefoot.figures.bands import shown_bands
 from surefoot.figures.labels import significant
 from surefoot.figures.reliability import Band, Bin
 from surefoot.render.numbers import (
@@ -26,6 +29,7 @@ from surefoot.render.numbers import (
     rough_count,
     round_down,
     round_up,
+    stated_percent,
 )
 from surefoot.risk.result import RiskResult
 
@@ -40,14 +44,10 @@ _WORDS = {
 _SHARED = 0.5
 #: Errors from which a factor is a headline, and evidence from which a place is named.
 _ENOUGH, _NOTABLE = 10, 2.0
-#: The 97.5% point of the normal law.
-_Z = 1.959964
-#: How far accuracy may fall below the share of the commonest class before labels are thought to be swapped.
-_FAR_BELOW = 0.10
 
 
 def in_words(a: Assessment) -> dict[str, Any]:
-    """What an assessment says, as it stands in JSON."""
+    """The sentences on an assessment, as they stand in JSON."""
     return {"headline": headline(a), "advice": advice(a), "findings": sentences(a), "notes": notes(a)}
 
 
@@ -68,7 +68,7 @@ def advice(a: Assessment) -> str:
     if a.risk.certain_wrong:
         rows = pluralize(a.risk.certain_wrong, "row")
         was = "was" if rows == "1 row" else "were"
-        return f"{rows} with confidence 1 {was} wrong: no doubt was left, so CSR is infinite and the p-value 0."
+        return f"{rows} with confidence 1 {was} wrong. Confidence 1 allows no errors: CSR is infinite, the p-value 0."
     if a.verdict == "overconfident" and a.risk.overstatement <= 0:
         return "Not on average, but in one range of confidence errors are too many: do not rely on it there."
     if a.verdict == "underconfident" and a.risk.overstatement >= 0:
@@ -91,24 +91,45 @@ def advice(a: Assessment) -> str:
         if low > 0:
             p = f"p {pvalue(a.risk.pvalue_omnibus)} is above {a.level / 2:g}"
             most = points(high, up=True)
-            finding = f"Confidence looks too high, up to {most} on average, but not beyond doubt ({p})."
-        needed = _rows_needed(a)
-        more = f"About {needed:,} labelled rows" if needed > a.risk.n else "More labelled rows"
-        return f"{finding} {more} would tell to within {margin}."
+            finding = f"Confidence looks too high, by up to {most} on average, but the evidence is weak ({p})."
+        return finding
     if low >= -a.margin:
-        return f"Within {margin} of calibrated in the mean, at 95%."
+        return f"Mean confidence is within {margin} of accuracy (95% CI)."
     if high <= 0:
-        return "On average, confidence is not too high, at 95%."
-    return f"On average, confidence is at most {points(high, up=True)} too high, at 95%."
+        return "On average, confidence is not too high (95% CI)."
+    return f"On average, confidence is at most {points(high, up=True)} too high (95% CI)."
 
 
-def _rows_needed(a: Assessment) -> int:
-    """Rows in which the interval of the overstatement reaches no further than the margin to either side."""
-    rows = a.weight if a.risk.is_weighted else a.risk.n
-    share = min(0.5, max(a.risk.observed_errors, a.risk.expected_errors, 1.0) / (rows or 1.0))
-    needed = a.risk.design_effect * (share * (1 - share) * (_Z / a.margin) ** 2 + 1 / a.margin)
-    size = int(10.0 ** max(0, math.floor(math.log10(needed)) - 1))
-    return math.ceil(needed / size) * size
+def bands(a: Assessment) -> tuple[Band, ...]:
+    """The bands of confidence as they are shown."""
+    counts = None if a.risk.is_weighted else a.counts
+    return shown_bands(a.bands, counts, rounded=a.risk.rounded)
+
+
+def footer(a: Assessment) -> str:
+    """The version, and the file that was read."""
+    return f"surefoot {surefoot.__version__}" + (f", {printable(a.source)}" if a.source else "")
+
+
+def source(a: Assessment) -> str:
+    """How many rows, of what."""
+    rows = pluralize(a.risk.n, "row")
+    if a.source:
+        return f"{rows} of {printable(a.source)}"
+    return rows if a.classes is None else f"{rows}, {pluralize(a.classes, 'class')}"
+
+
+def slice_title(a: Assessment) -> str:
+    """How many slices are off, in one line."""
+    by = printable(a.by, 40)
+    if a.by == "truth":
+        return "Slices by truth (descriptive: the truth is the outcome, so these get no verdict)"
+    total = len(a.slices)
+    numbers = {kind: sum(part.verdict == kind for part in a.slices) for kind in _WORDS}
+    also = "".join(
+        f", {numbers[kind]:,} {kind}" for kind in ("underconfident", "mixed", "inconclusive") if numbers[kind]
+    )
+    return f"Slices by {by}: {numbers['overconfident']:,} of {total:,} overconfident{also} (p adjusted for {total:,})"
 
 
 def sentences(a: Assessment) -> list[str]:
@@ -117,12 +138,14 @@ def sentences(a: Assessment) -> list[str]:
 
 
 def _mean_alone(a: Assessment) -> list[str]:
-    """That the mean alone is off, where nothing was found."""
+    """That the mean alone looks off, where nothing was found."""
     low, high = a.risk.overstatement_interval
     if a.verdict not in ("inconclusive", "no evidence against calibration") or low <= 0 <= high:
         return []
     p = pvalue(min(a.risk.pvalue_omnibus, a.underconfidence.pvalue_omnibus))
-    return [f"Taken alone the mean is off; allowing for everything that was looked at it is not (p {p})."]
+    return [
+        f"The mean alone looks off, but the omnibus test, which accounts for all checks, does not confirm it (p {p})."
+    ]
 
 
 def error_sentence(a: Assessment) -> str:
@@ -140,7 +163,7 @@ def error_sentence(a: Assessment) -> str:
 def _times(r: RiskResult) -> str:
     if not math.isfinite(r.oe_ratio):
         return ""
-    return f" ({_factor(r.oe_ratio)} times as many, 95% CI {ratio_interval(*r.oe_interval)})"
+    return f" ({significant(r.oe_ratio)} times as many, 95% CI {ratio_interval(*r.oe_interval)})"
 
 
 def _factor(ratio: float) -> str:
@@ -165,7 +188,7 @@ class Place:
     words: str
     stated: float
     seen: float
-    #: How much the counts speak against what was stated: the logarithm of a likelihood ratio.
+    #: Evidence of the counts against the confidences: the logarithm of a likelihood ratio.
     evidence: float
 
 
@@ -175,10 +198,11 @@ def place_sentences(a: Assessment) -> list[str]:
     for over in (True, False):
         if a.verdict not in ("mixed", "overconfident" if over else "underconfident"):
             continue
-        place = find_place(a.bands, a.reliability, over=over)
+        place = find_place(bands(a), a.reliability, over=over)
         if place is not None:
             times = f" ({_factor(place.seen / place.stated)} times)" if place.seen >= _ENOUGH and place.stated else ""
-            errors = f"{rough_count(place.seen)} where about {rough_count(place.stated)} were expected{times}"
+            expected = f"about {rough_count(place.stated)}" if place.stated else "none"
+            errors = f"{rough_count(place.seen)} where {expected} were expected{times}"
             found.append(f"{'Too many' if over else 'Too few'} errors {place.words}: {errors}.")
     return found
 
@@ -211,6 +235,10 @@ def _evidence(stated: float, seen: float, over: bool) -> float:
 
 
 def _band_words(first: Band, last: Band) -> str:
+    if last.least == last.below:
+        # a band for each confidence, surest first
+        ends = (confidence_range(last), confidence_range(first))
+        return f"at {ends[0] if first == last else ' to '.join(ends)} confidence"
     span = confidence_range(pool([first, last]))
     return f"{span if span.startswith(('above', 'below')) else f'at {span}'} confidence"
 
@@ -220,7 +248,7 @@ def _bin_words(first: Bin, last: Bin) -> str:
 
 
 def _undetected(a: Assessment) -> list[str]:
-    """What a verdict of nothing found leaves open."""
+    """What is still possible where nothing was found."""
     if a.verdict != "no evidence against calibration" or a.risk.is_weighted:
         return []
     sure = [band for band in a.bands if band.below <= NEAR_CERTAINTY]
@@ -260,21 +288,22 @@ def describe_deflation(a: Assessment, side: RiskResult) -> str:
     """The interval of the deflation, and how to read it."""
     interval = percent_interval(*side.deflation_interval)
     if a.verdict == "underconfident":
-        return f"95% CI {interval}; of doubt: doubt × {significant(1 - side.deflation)} fits best"
-    return f"95% CI {interval}; the surest rows dominate it"
+        return f"95% CI {interval}; errors are about (1 - deflation) × (1 - confidence)"
+    return f"95% CI {interval}; accuracy is about (1 - deflation) × confidence"
 
 
 def notes(a: Assessment) -> list[str]:
     """What else a reader has to know, only where it applies."""
     risk = a.risk
-    found = [*_swap_notes(a), *_group_notes(a)]
+    found = [*_group_notes(a)]
     if risk.rounded:
         found.append(
-            f"{risk.rounded:,} of {risk.n:,} confidences are 1.0 by rounding, not a claim of certainty: CSR and the "
-            "expected errors rest on a convention there. Logits would be exact: Predictions.from_logits."
+            f"{risk.rounded:,} of {risk.n:,} confidences are 1.0 because they were rounded. A small doubt "
+            "(1 - confidence) is assumed for them, so CSR and the expected errors are approximate. Logits avoid this: "
+            "Predictions.from_logits."
         )
     if risk.certain and not risk.certain_wrong:
-        found.append(f"{risk.certain:,} of {risk.n:,} rows have confidence 1 and are right; CSR leaves them out.")
+        found.append(f"{risk.certain:,} of {risk.n:,} rows have confidence 1 and are correct; CSR leaves them out.")
     found.extend(_tie_notes(a))
     headline_metrics = ("csr", "cw_accuracy", "auc", "cw_auc")
     found.extend(f"{name}: {a.reasons[name]}." for name in headline_metrics if name in a.metrics and name in a.reasons)
@@ -282,16 +311,18 @@ def notes(a: Assessment) -> list[str]:
         found.append(f"{risk.note[0].lower()}{risk.note[1:]}")
     off = max(a.bounds.get("auc", 0.0), a.bounds.get("cw_auc", 0.0))
     if off >= 5e-5:
-        found.append(f"AUC and cwAUC are read from a tally and may be off by {significant(off, 1)}.")
+        found.append(
+            f"AUC and cwAUC are computed from a tally; the exact values differ by at most {significant(off, 1)}."
+        )
     return found
 
 
 def _group_notes(a: Assessment) -> list[str]:
-    """What rows belong to, where it was named, or where it looks as if it should be."""
+    """Which rows belong together, where that was named, or where a column looks like it."""
     if a.risk.groups:
         effect, evidence = a.risk.design_effect, a.risk.e_value
         note = f"rows belong to {pluralize(a.risk.groups, 'group')} ({a.group}): "
-        note += "p-values and intervals allow for it, approximately"
+        note += "p-values and intervals account for it, approximately"
         if effect >= 1.05:
             note += f" (the number of errors varies {significant(effect, 2)} times as much as if rows were independent)"
         if math.isfinite(evidence):
@@ -299,42 +330,29 @@ def _group_notes(a: Assessment) -> list[str]:
         return [f"{note}."]
     if a.looks_grouped:
         return [
-            f"column {a.looks_grouped!r} has values that come again. Rows are taken to be independent; if rows of one "
-            f"{a.looks_grouped} are not, name it: groups={a.looks_grouped!r}, --group {a.looks_grouped}."
+            f"column {a.looks_grouped!r} has repeated values. The tests assume independent rows; if rows of one "
+            f"{a.looks_grouped} depend on each other, name it: groups={a.looks_grouped!r}, --group {a.looks_grouped}."
         ]
     return []
 
 
-def _swap_notes(a: Assessment) -> list[str]:
-    """Whether accuracy is so low that labels or columns may have been mixed up."""
-    accuracy = a.metrics.get("accuracy", math.nan)
-    if a.risk.is_weighted or not a.classes or math.isnan(accuracy):
-        return []
-    highest = float(limits(round(accuracy * a.risk.n), a.risk.n)[1])
-    hint = "are labels or columns swapped?"
-    if highest < 1 / a.classes:
-        return [f"accuracy ({percent(accuracy)}) is below chance ({percent(1 / a.classes)}): {hint}"]
-    share = a.commonest
-    if accuracy <= share - _FAR_BELOW and highest < share:
-        return [f"accuracy ({percent(accuracy)}) is far below the commonest class's share ({percent(share)}): {hint}"]
-    return []
-
-
 def _tie_notes(a: Assessment) -> list[str]:
-    """Whether many rows share one confidence, as when a language model always says 90%."""
+    """Whether many rows have the same confidence, as when a language model always says 90%."""
     if a.counts is None or not a.counts.is_exact or a.risk.n < 10:
         return []
     most = int(a.counts.rows.argmax())
     share, confidence = a.counts.rows[most] / a.counts.n, confidence_percent(float(a.counts.doubt[most]))
     if a.counts.rows[most] == a.counts.n:
-        return [f"all rows share one confidence ({confidence}): it tells no row from another."]
+        return [f"all rows have the same confidence ({confidence}), so it cannot rank them."]
     if share < _SHARED:
         return []
-    return [f"{math.floor(100 * share)}% of rows share one confidence ({confidence}): ranking by it says little."]
+    return [f"{math.floor(100 * share)}% of rows have the same confidence ({confidence}): ranking by it says little."]
 
 
 def confidence_range(band: Band) -> str:
-    """The confidences of a band."""
+    """The confidences of a band; of one that holds a single confidence, as it was given."""
+    if band.least == band.below:
+        return stated_percent(band.least)
     if band.least == 0:
         return f"above {precise_percent(1 - band.below)}"
     if band.below == 1:

@@ -42,7 +42,7 @@ class Estimate:
     #: How many rows of equal weight it rests on, and how many of them tell.
     rows: float
     telling: float
-    what: str = "mistakes of the rarer kind"
+    what: str = "samples of the rarer outcome"
     terms: Floats | None = None
     stakes: Floats | None = None
     offset: float = 1.0

@@ -114,7 +114,24 @@ def gains_of(counts: Counts, bets: Sequence[Bet] = MIXTURE) -> Floats:
 
 
 def e_product(log_e_values: Iterable[float]) -> float:
-    """The log e-value of independent shards or successive batches together: evidence multiplies.
+    """Combine the log e-values of independent shards, or of successive batches: evidence multiplies.
+
+    Use it where no sample is in two of the parts. For overlapping slices use :func:`e_mean`.
+
+    Parameters
+    ----------
+    log_e_values : iterable of float
+        Natural logarithms of e-values, such as ``risk_test(...).log_e`` of each part.
+
+    Returns
+    -------
+    float
+        The log e-value of all parts together: the sum. 3.0 (= log 20) or more rejects calibration at the 5% level.
+
+    See Also
+    --------
+    e_mean : for tests that share samples.
+    e_bh : which of many tests to reject.
 
     Examples
     --------
@@ -125,7 +142,28 @@ def e_product(log_e_values: Iterable[float]) -> float:
 
 
 def e_mean(log_e_values: Iterable[float]) -> float:
-    """The log e-value of overlapping slices, or of several tests of the same rows: the mean, valid however they depend.
+    """Combine the log e-values of overlapping slices, or of several tests of the same samples.
+
+    The mean of e-values is an e-value however they depend on each other.
+
+    Parameters
+    ----------
+    log_e_values : iterable of float
+        Natural logarithms of e-values, at least one.
+
+    Returns
+    -------
+    float
+        The logarithm of the mean e-value.
+
+    Raises
+    ------
+    ValueError
+        If there are no e-values.
+
+    See Also
+    --------
+    e_product : for independent parts, where evidence multiplies.
 
     Examples
     --------
@@ -134,15 +172,41 @@ def e_mean(log_e_values: Iterable[float]) -> float:
     """
     values = list(log_e_values)
     if not values:
-        raise ValueError("e_mean of no e-values; give at least one.")
+        raise ValueError("log_e_values is empty; e_mean needs at least one e-value.")
     return float(log_mean(values))
 
 
 def e_bh(log_e_values: Sequence[float], level: float = 0.05) -> list[bool]:
-    """Which of many models or slices are overconfident, by e-BH: at most ``level`` of those named are so by accident.
+    """Decide which of many models or slices are overconfident, with a bound on the false discovery rate.
 
-    Valid however the e-values depend on each other (Wang and Ramdas 2022). The k largest are named for the largest k
-    whose k-th is at least K / (k level).
+    On average, at most a share ``level`` of those flagged are in fact calibrated. This holds however the e-values
+    depend on each other.
+
+    Parameters
+    ----------
+    log_e_values : sequence of float
+        Natural logarithms of K e-values, one for each model or slice.
+    level : float, default=0.05
+        The false discovery rate, between 0 and 1.
+
+    Returns
+    -------
+    list of bool
+        Whether each is flagged, in the order given.
+
+    Raises
+    ------
+    ValueError
+        If a value is nan, or ``level`` is not between 0 and 1.
+
+    Notes
+    -----
+    The e-BH procedure sorts the e-values and flags the k largest, for the largest k whose k-th e-value is at least
+    K / (k level).
+
+    References
+    ----------
+    Wang and Ramdas, False discovery rate control with e-values, JRSS B 84 (2022).
 
     Examples
     --------
@@ -152,7 +216,7 @@ def e_bh(log_e_values: Sequence[float], level: float = 0.05) -> list[bool]:
     check_share("level", level, "0.05")
     values = np.array(log_e_values, dtype=np.float64)
     if np.isnan(values).any():
-        raise ValueError("an e-value is nan; leave out what could not be tested.")
+        raise ValueError(f"log_e_values[{int(np.isnan(values).argmax())}] is nan; leave out what could not be tested.")
     falling = np.sort(values)[::-1]
     enough = falling >= np.log(len(values) / (np.arange(1, len(values) + 1) * level)) if len(values) else falling > 0
     if not enough.any():

@@ -69,8 +69,8 @@ def group_codes(rows: int, groups: Any, weight: Floats | None = None) -> Codes:
     codes = codes_of(rows, groups)
     if rows and len(np.unique(codes if weight is None else codes[weight > 0])) < 2:
         raise InvalidPredictions(
-            "all rows are of one group: what varies between groups cannot be known. Leave out groups=, or name a "
-            "column with more of them."
+            "all rows are in one group, so the variation between groups is unknown; leave out groups=, or name a "
+            "column with several groups."
         )
     return codes
 

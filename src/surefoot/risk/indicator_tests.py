@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from surefoot.metrics.entropic import ECD
 from surefoot.metrics.size_ratio import normal_cdf
 from surefoot.metrics.tested import tcal_levels, tcal_statistics
 from surefoot.predictions import ArrayPredictions, as_predictions
+from surefoot.predictions.arguments import Columns, takes_predictions
 from surefoot.risk.law.bernoulli_sum import BernoulliSum
 from surefoot.risk.law.null import upper_tail
 
@@ -31,7 +32,21 @@ _TOGETHER = 1 << 22
 
 @dataclass(frozen=True)
 class EcdResult:
-    """+1 overconfident, -1 underconfident, 0 neither; with the value, its z, and both tails under calibration."""
+    """The result of :func:`ecd_test`.
+
+    Attributes
+    ----------
+    decision : {-1, 0, 1}
+        1 if overconfident, -1 if underconfident, 0 if neither is shown.
+    ecd : float
+        The entropic calibration difference.
+    z : float
+        ECD in standard deviations under calibration.
+    pvalue_over, pvalue_under : float
+        Chance of an ECD at least as large, and at least as small, if the model were calibrated.
+    method : str
+        ``"exact"``, or ``"bootstrap"`` if ``rng`` was given.
+    """
 
     decision: Literal[-1, 0, 1]
     ecd: float
@@ -41,25 +56,48 @@ class EcdResult:
     method: str
 
 
+@takes_predictions
 def ecd_test(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     alpha: float = 0.05,
     rng: np.random.Generator | None = None,
     draws: int = 5000,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
+    **columns: Unpack[Columns],
 ) -> EcdResult:
-    r"""Is the entropic calibration difference larger or smaller than calibrated confidences would show?
+    r"""Test whether the entropic calibration difference is larger or smaller than chance explains.
 
-    Keeps the confidences and lets rows be correct with probability :math:`c`: +1 if ECD then is as large as seen with
-    probability ``alpha / 2`` or less, -1 if as small. By the exact law; with ``rng`` by ``draws`` simulations and the
-    quantiles of ECD in them, as in the paper. z is ECD by its standard deviation under calibration,
-    :math:`\sqrt{\sum_i c_i (1 - c_i) \mathrm{logit}(c_i)^2} / N`. Unequal weights are refused. Arguments as
-    :func:`ece`.
+    Parameters
+    ----------
+    alpha : float, default=0.05
+        The significance level.
+    rng : numpy.random.Generator, optional
+        Simulate, as in the paper, instead of computing the exact distribution.
+    draws : int, default=5000
+        The number of simulations, with ``rng``.
+
+    Returns
+    -------
+    EcdResult
+        ``decision`` (1 overconfident, -1 underconfident, 0 neither), ``ecd``, ``z`` and both p-values.
+
+    Raises
+    ------
+    MetricUnavailable
+        If weights are unequal.
+
+    Notes
+    -----
+    The confidences are fixed, and samples are correct with probability :math:`c`. The decision is 1 if an ECD as large
+    as observed has a chance of at most ``alpha / 2``, and -1 if one as small has. z is ECD divided by its standard
+    deviation under calibration, :math:`\sqrt{\sum_i c_i (1 - c_i) \mathrm{logit}(c_i)^2} / N`.
+
+    References
+    ----------
+    Sumler, Devlin, Maskell and Lane, arXiv 2502.14545 (2025).
 
     Examples
     --------
@@ -70,9 +108,7 @@ def ecd_test(
     check_whole("draws", draws)
     p = _require_equal_weights(
         "ecd_test",
-        as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt).rows(
-            "this test"
-        ),
+        as_predictions(x, second, third, columns).rows("this test"),
     )
     at = _levels(p)
     value = float(ECD.evaluate(p.tally(ECD.terms)).value)
@@ -131,7 +167,19 @@ def _ecd_tails_by_draws(p: ArrayPredictions, value: float, rng: np.random.Genera
 
 @dataclass(frozen=True)
 class TcalResult:
-    """Whether calibration is rejected, at which level first (2 ** level bins), and what was compared at each level."""
+    """The result of :func:`tcal_test`.
+
+    Attributes
+    ----------
+    rejected : bool
+        Whether calibration is rejected.
+    level : int or None
+        The first level that rejects, with 2 ** level bins; None if none does.
+    statistic : float
+        The statistic of that level, or the largest.
+    statistics, thresholds : tuple of float
+        The statistic and the threshold of each level.
+    """
 
     rejected: bool
     level: int | None
@@ -140,25 +188,50 @@ class TcalResult:
     thresholds: tuple[float, ...]
 
 
+@takes_predictions
 def tcal_test(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     alpha: float = 0.05,
     rng: np.random.Generator | None = None,
     draws: int = 1000,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
+    **columns: Unpack[Columns],
 ) -> TcalResult:
-    r"""T-Cal's adaptive test: is the debiased squared error too large for calibration, at any number of bins?
+    r"""T-Cal's adaptive test: is the debiased squared error too large for calibration, with any number of bins?
 
-    Levels of 2, 4, ..., :math:`2^B` bins, :math:`B = \lfloor 2 \log_2(N / \sqrt{\log N}) \rfloor`; at each the
-    threshold is the quantile at :math:`1 - \alpha / B` of the statistic over ``draws`` resamples (confidences with
-    replacement, outcomes by them), and the first level beyond its threshold rejects. Resamples serve all levels.
-    ``rng`` is ``numpy.random.default_rng(0)`` unless given. Sees error of either sign, and small doubts hardly. Unequal
-    weights are refused; one row is never rejected. Arguments as :func:`ece`.
+    It detects overconfidence and underconfidence, but hardly any near certainty.
+
+    Parameters
+    ----------
+    alpha : float, default=0.05
+        The significance level.
+    rng : numpy.random.Generator, optional
+        The source of randomness; by default seed 0.
+    draws : int, default=1000
+        The number of resamples.
+
+    Returns
+    -------
+    TcalResult
+        Whether calibration is ``rejected``, at which ``level`` first, and the statistics.
+
+    Raises
+    ------
+    MetricUnavailable
+        If weights are unequal.
+
+    Notes
+    -----
+    Levels have 2, 4, ..., :math:`2^B` bins, :math:`B = \lfloor 2 \log_2(N / \sqrt{\log N}) \rfloor`. The threshold
+    of each is the quantile at :math:`1 - \alpha / B` of the statistic over the resamples (confidences with replacement,
+    outcomes drawn from them). The first level beyond its threshold rejects. A single sample is never rejected.
+
+    References
+    ----------
+    Lee, Huang, Hassani and Dobriban, T-Cal: an optimal test for the calibration of predictive models, JMLR (2023).
 
     Examples
     --------
@@ -169,9 +242,7 @@ def tcal_test(
     check_whole("draws", draws)
     p = _require_equal_weights(
         "tcal_test",
-        as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt).rows(
-            "this test"
-        ),
+        as_predictions(x, second, third, columns).rows("this test"),
     )
     rng = np.random.default_rng(0) if rng is None else rng
     at = _levels(p)
@@ -225,7 +296,17 @@ def _resample(at: Levels, count: int, seeds: Any) -> Floats:
 
 @dataclass(frozen=True)
 class EcceResult:
-    """Both cumulative errors, their scale under calibration, and p-values by the laws of Brownian motion."""
+    """The result of :func:`ecce_test`.
+
+    Attributes
+    ----------
+    mad, r : float
+        :func:`ecce_mad` and :func:`ecce_r`.
+    sigma : float
+        Their scale under calibration.
+    pvalue_mad, pvalue_r : float
+        Chance of values at least as large if the model were calibrated.
+    """
 
     mad: float
     r: float
@@ -234,20 +315,32 @@ class EcceResult:
     pvalue_r: float
 
 
+@takes_predictions
 def ecce_test(
-    y_true: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
-    *,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
+    **columns: Unpack[Columns],
 ) -> EcceResult:
-    r"""Are cumulative differences larger than calibrated confidences would show?
+    r"""Test whether cumulative differences are larger than chance explains.
 
-    Under calibration they are nearly a Brownian motion of scale :math:`\sigma = \sqrt{\sum_i w_i^2 c_i (1 - c_i)} /
-    \sum_i w_i`; the p-values are of its largest deviation and of its range, accurate far into the tail. Asymptotic:
-    rough for few rows. Arguments as :func:`ece`.
+    It needs no bins. The p-values are asymptotic, and so approximate for few samples.
+
+    Returns
+    -------
+    EcceResult
+        Both cumulative errors, and their p-values.
+
+    Notes
+    -----
+    Under calibration the cumulative differences are nearly a Brownian motion of scale
+    :math:`\sigma = \sqrt{\sum_i w_i^2 c_i (1 - c_i)} / \sum_i w_i`. The p-values are those of its largest deviation and
+    of its range.
+
+    References
+    ----------
+    Arrieta-Ibarra, Gujral, Tannen, Tygert and Xu, Metrics of calibration for probabilistic predictions, JMLR (2022).
 
     Examples
     --------
@@ -255,9 +348,7 @@ def ecce_test(
     >>> result.pvalue_mad < 1e-9
     True
     """
-    p = as_predictions(y_true, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt).rows(
-        "this test"
-    )
+    p = as_predictions(x, second, third, columns).rows("this test")
     tally = p.tally(TERMS)
     mad, r = (float(metric.evaluate(tally).value) for metric in (ECCE_MAD, ECCE_R))
     c, weight = p.confidence_of(slice(None)), p.weight
@@ -299,7 +390,5 @@ def _levels(p: ArrayPredictions) -> Levels:
 
 def _require_equal_weights(name: str, p: ArrayPredictions) -> ArrayPredictions:
     if not p.has_equal_weights:
-        raise MetricUnavailable(
-            f"{name} counts rows, and unequal weights have no meaning for it; leave out sample_weight."
-        )
+        raise MetricUnavailable(f"{name} counts rows and accepts no unequal weights; leave out sample_weight.")
     return p[p.weight > 0] if p.is_weighted else p

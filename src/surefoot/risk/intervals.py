@@ -8,8 +8,8 @@ freedom. Where few rows say anything, that is not enough:
 - shares of correct rows get the limits of Korn and Graubard, those of Clopper and Pearson for as many rows as would
   leave the share as uncertain;
 - areas under curves get theirs on the logit scale, and none with fewer than ten rows of a class;
-- differences that few mistakes make reach at least as far as the sums of rare events with these weights could (Fay and
-  Feuer 1997): without any mistake, by the rule of three.
+- differences that few errors make reach at least as far as the sums of rare events with these weights could (Fay and
+  Feuer 1997): without any error, by the rule of three.
 
 ECE, which is no such mean, gets limits from those of its bins.
 """
@@ -20,7 +20,7 @@ import math
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from scipy.special import expit, gammaincinv, logit
@@ -32,51 +32,99 @@ from surefoot.core.table import Floats
 from surefoot.errors import FewMistakesWarning
 from surefoot.metrics.binned import bin_codes, ece_metric
 from surefoot.metrics.tallying import BIN_GAP, BIN_WEIGHT, RELIABILITY_BINS
-from surefoot.predictions import ArrayPredictions
+from surefoot.predictions import ArrayPredictions, as_predictions
+from surefoot.predictions.arguments import Columns, takes_predictions
+from surefoot.predictions.dataframe import values_of
 from surefoot.risk.estimates import Estimate, drop_weightless, estimates, row_values, value_of
 from surefoot.risk.groups import group_codes, variance_of_mean
 from surefoot.risk.law.cells import Codes
 
-#: Mistakes, or rows on the rarer side of a class, below which an interval is rough.
+#: Errors, or rows on the rarer side of a class, below which an interval is approximate.
 ENOUGH = 15
 #: Rows that make a difference, below which their own variance says too little.
 _RARE = 30
 #: Degrees of freedom that stand for a normal law.
 _NORMAL = 1e9
-_CONSTANT = "nothing varies from row to row: there is no telling how much it could"
+_CONSTANT = "nothing varies from row to row, so the variance is unknown"
 
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate, its standard error, and the limits it lies within at ``level``; nan limits where there are none."""
+    """An estimate with its confidence interval.
+
+    Attributes
+    ----------
+    value : float
+        The estimate.
+    low, high : float
+        The limits of the confidence interval; nan if there is none.
+    standard_error : float
+        The standard error of the estimate.
+    level : float
+        The confidence level, such as 0.95.
+    note : str
+        Why the interval is approximate or not available; empty otherwise.
+    """
 
     value: float
     low: float
     high: float
     standard_error: float
     level: float
-    #: Why the interval should be taken with care, or is absent; empty if neither.
     note: str = ""
 
     @property
     def is_absent(self) -> bool:
+        """Whether there is no interval."""
         return math.isnan(self.low) or math.isnan(self.high)
 
 
+@takes_predictions
 def intervals(
-    predictions: ArrayPredictions,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     level: float = 0.95,
     groups: Any = None,
     rng: np.random.Generator | None = None,
     draws: int = 1000,
+    **columns: Unpack[Columns],
 ) -> dict[str, Interval]:
-    """Intervals for accuracy, cw_accuracy and their difference, auc, cw_auc and theirs, and ece.
+    """Confidence intervals for accuracy, AUC, their confidence-weighted forms, and ECE.
 
-    ``groups`` names what rows belong together; rows of one group may depend on each other in any way. The AUCs need
-    probabilities; of many classes they are the macro averages, and have no interval with fewer than 10 rows of a class.
-    Fewer than 15 mistakes (or rows of a class, or groups) make an interval rough: a warning says so. ``rng`` and
-    ``draws`` are no longer used: no interval is drawn at random.
+    Parameters
+    ----------
+    level : float, default=0.95
+        The confidence level.
+    groups : array-like of shape (n,) or str, optional
+        The group of each row (a patient, a user, a prompt), or the name of its column; rows of one group may depend on
+        each other.
+    rng, draws : object
+        Not used any more: no interval is drawn at random.
+
+    Returns
+    -------
+    dict of str to Interval
+        ``"accuracy"``, ``"cw_accuracy"``, ``"cw_accuracy - accuracy"`` and ``"ece"``; with class probabilities also
+        ``"auc"``, ``"cw_auc"`` and ``"cw_auc - auc"``, which have no interval with fewer than 10 rows of a class.
+
+    Raises
+    ------
+    NeedsRows
+        If the predictions are in a lazy frame.
+
+    Warns
+    -----
+    FewMistakesWarning
+        If an interval rests on fewer than 15 errors, rows of a class, or groups, and is approximate.
+
+    Notes
+    -----
+    Each estimate is a mean of influence values; quantiles are those of t with as many degrees of freedom as its
+    variance is known by. Shares use the limits of Korn and Graubard, which are those of Clopper and Pearson for
+    independent rows; areas use the logit scale.
 
     Examples
     --------
@@ -88,7 +136,8 @@ def intervals(
     """
     check_share("level", level, "0.95")
     check_whole("draws", draws)
-    predictions = predictions.rows("intervals")
+    predictions = as_predictions(x, second, third, columns, function="intervals").rows("intervals")
+    groups = values_of(x, groups, "groups")
     codes = None if groups is None else group_codes(len(predictions), groups, predictions.weight)
     predictions, codes = drop_weightless(predictions, codes)
     found = value_intervals(predictions, level=level, groups=codes, with_ranking=True)
@@ -283,7 +332,7 @@ def _gamma_limits(events: Floats, most: float, level: float) -> tuple[float, flo
 
 
 def _absent(value: float, level: float, why: str) -> Interval:
-    return Interval(value, math.nan, math.nan, math.nan, level, f"there is no interval: {why}.")
+    return Interval(value, math.nan, math.nan, math.nan, level, f"no interval is available: {why}.")
 
 
 def _note(of: Iterable[Estimate], groups: Codes | None) -> str:
@@ -294,7 +343,7 @@ def _note(of: Iterable[Estimate], groups: Codes | None) -> str:
 def _note_on(telling: float, what: str, groups: Codes | None) -> str:
     if groups is not None and groups.max() + 1 < ENOUGH:
         telling, what = float(groups.max()) + 1, "groups"
-    return f"the interval rests on {round(telling)} {what}: it is rough." if telling < ENOUGH else ""
+    return f"the interval rests on {round(telling)} {what} and is approximate." if telling < ENOUGH else ""
 
 
 def _ece_interval(predictions: ArrayPredictions, level: float, groups: Codes | None) -> Interval:
@@ -324,5 +373,5 @@ def _ece_interval(predictions: ArrayPredictions, level: float, groups: Codes | N
     usual = math.sqrt(2 / math.pi) * sum(map(math.sqrt, variances)) * times / quantile(level, _NORMAL)
     low = value - usual - math.sqrt(1 - 2 / math.pi) * times * error
     wrong = float(predictions.wrong.sum())
-    note = _note_on(min(wrong, len(predictions) - wrong), "mistakes of the rarer kind", groups)
+    note = _note_on(min(wrong, len(predictions) - wrong), "samples of the rarer outcome", groups)
     return Interval(value, max(0.0, low), min(1.0, value + times * error), error, level, note)

@@ -42,7 +42,7 @@ def dependence_of_frame(x: FramePredictions, groups: Any, tally: Tally, *, of_sl
 
     frame = x.frame
     if not isinstance(groups, str) or groups not in frame.collect_schema().names():
-        raise InvalidPredictions(f"groups is {groups!r}; of a lazy frame, give the name of one of its columns.")
+        raise InvalidPredictions(f"groups is {groups!r}; for a lazy frame, pass the name of one of its columns.")
     if x.is_weighted:
         raise InvalidPredictions("groups of weighted rows need the rows themselves: collect the frame first.")
     frame = frame.with_columns(sf_group=nw.col(groups), sf_wrong=1.0 - nw.col("sf_correct"))
@@ -54,7 +54,7 @@ def dependence_of_frame(x: FramePredictions, groups: Any, tally: Tally, *, of_sl
         )
     count = int(one["sf_groups"])
     if count < 2 and not of_slice:
-        raise InvalidPredictions(f"all rows are of one group of column {groups!r}; leave out groups=, or name another.")
+        raise InvalidPredictions(f"all rows are in one group of column {groups!r}; leave out groups=, or name another.")
     effects = {
         side: {
             name: effect_of(one[f"sf_{_column(side, name)}_g"], one[f"sf_{_column(side, name)}_r"]) for name in NAMES

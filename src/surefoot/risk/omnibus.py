@@ -57,21 +57,21 @@ NAMES = ("errors", "half", "csr", "capped", "extremeness")
 
 @dataclass(frozen=True)
 class Direction:
-    """One way of looking for too many errors.
+    """One direction of the omnibus test: one way to weigh errors when looking for too many of them.
 
     Attributes
     ----------
     name : str
-        ``"errors"``, ``"half"``, ``"csr"``, ``"capped"`` or ``"extremeness"``; or of what stands beside them: the
-        figure whose worst band it is, or ``"e-value"``.
+        ``"errors"``, ``"half"``, ``"csr"``, ``"capped"`` or ``"extremeness"``; for the further checks the figure whose
+        worst band it is, or ``"e-value"``.
     statistic : float
-        What was observed: the weighted sum of errors (against underconfidence, of correct samples).
+        The observed weighted sum of errors (against underconfidence, of correct samples).
     expected : float
         Its mean if the model were calibrated.
     pvalue : float
-        Chance of a sum at least this large if the model were calibrated, by the exact law.
+        Exact chance of a sum at least this large if the model were calibrated.
     pvalue_adjusted : float
-        The same, adjusted for looking in several directions.
+        The same, adjusted for the number of directions.
     """
 
     name: str

@@ -34,11 +34,42 @@ _MOST_CONFIDENCES = 20_000
 
 
 def required_n(confidences: Any, *, deflation: float, power: float = 0.8, level: float = 0.05) -> int:
-    """How many rows with confidences like these it takes to notice that accuracy is (1 - deflation) times confidence.
+    """Return how many labelled samples you need to detect a given overconfidence.
 
-    That is, for :func:`assess` to find too many errors, at ``level``, with probability ``power`` at least; and with no
-    less for any number of rows from there on. Known to about 1 point of power, from seeded draws of the omnibus test,
-    which take a few seconds. ``confidences`` are a sample of what the model gives. :func:`power_curve` has the powers.
+    With that many samples or more, :func:`assess` finds overconfidence at ``level`` with probability at least
+    ``power``, if accuracy is (1 - deflation) x confidence.
+
+    Parameters
+    ----------
+    confidences : array-like of shape (n,)
+        A sample of the model's confidences, in [0, 1]. They need no labels.
+    deflation : float
+        The overconfidence to detect, between 0 and 1: accuracy is (1 - deflation) x confidence. With 0.05, samples at
+        90% confidence are right 85.5% of the time.
+    power : float, default=0.8
+        The probability with which it should be detected.
+    level : float, default=0.05
+        The significance level of the assessment, at least 0.001.
+
+    Returns
+    -------
+    int
+        The number of samples.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range, or more than a billion samples would be needed.
+
+    See Also
+    --------
+    power_curve : the power for given numbers of samples.
+    minimum_detectable : the least overconfidence that given samples show.
+
+    Notes
+    -----
+    The power comes from seeded simulations of the omnibus test, which take a few seconds; it is known to about one
+    percentage point.
 
     Examples
     --------
@@ -61,7 +92,7 @@ def required_n(confidences: Any, *, deflation: float, power: float = 0.8, level:
     wanted = min(power + _NOISE, (1 + power) / 2)
     while of(high) < wanted:
         if high >= _MOST_ROWS:
-            raise ValueError(f"a deflation of {deflation:g} would need more than {_MOST_ROWS:,} rows to be seen.")
+            raise ValueError(f"deflation is {deflation:g}; detecting it would need more than {_MOST_ROWS:,} rows.")
         low, high = high, min(_MOST_ROWS, 2 * high)
     # to a fiftieth: no plan is known better
     while high - low > max(1, high // 50):
@@ -78,7 +109,27 @@ def required_n(confidences: Any, *, deflation: float, power: float = 0.8, level:
 
 
 def power_curve(confidences: Any, *, deflation: float, n: int | Iterable[int], level: float = 0.05) -> dict[int, float]:
-    """By number of rows, how likely :func:`assess` finds that accuracy is (1 - deflation) times confidence.
+    """Return how likely :func:`assess` is to detect a given overconfidence, by number of samples.
+
+    Parameters
+    ----------
+    confidences : array-like of shape (n,)
+        A sample of the model's confidences, in [0, 1]. They need no labels.
+    deflation : float
+        The overconfidence, between 0 and 1: accuracy is (1 - deflation) x confidence.
+    n : int or iterable of int
+        Numbers of labelled samples.
+    level : float, default=0.05
+        The significance level of the assessment, at least 0.001.
+
+    Returns
+    -------
+    dict of int to float
+        The power for each number of samples.
+
+    See Also
+    --------
+    required_n : the number of samples for a given power.
 
     Examples
     --------
@@ -96,10 +147,26 @@ def power_curve(confidences: Any, *, deflation: float, n: int | Iterable[int], l
 
 
 def minimum_detectable(confidences: Any, *, n: int | None = None, power: float = 0.8, level: float = 0.05) -> float:
-    """The least deflation that rows with these confidences show with probability ``power``.
+    """Return the least overconfidence that a given number of samples detects.
 
-    As :func:`required_n`, the other way round; ``n`` rows with confidences like these, or just these. 1 if even a total
-    one would not show; nothing below 1e-9 is looked for.
+    The inverse of :func:`required_n`. Use it to say how much could be hidden where :func:`assess` finds nothing.
+
+    Parameters
+    ----------
+    confidences : array-like of shape (m,)
+        A sample of the model's confidences, in [0, 1]. They need no labels.
+    n : int, optional
+        Number of labelled samples; by default as many as ``confidences``.
+    power : float, default=0.8
+        The probability with which it should be detected.
+    level : float, default=0.05
+        The significance level of the assessment, at least 0.001.
+
+    Returns
+    -------
+    float
+        The deflation, between 1e-9 and 1: accuracy is (1 - deflation) x confidence. 1 if even a model that is never
+        right would not be detected.
 
     Examples
     --------
@@ -125,7 +192,7 @@ def minimum_detectable(confidences: Any, *, n: int | None = None, power: float =
 def _check_level(level: float) -> None:
     check_share("level", level, "0.05")
     if level < _LEAST_LEVEL:
-        raise ValueError(f"level is {level!r}; plans are drawn, and none is known below {_LEAST_LEVEL}.")
+        raise ValueError(f"level is {level!r}; plans are simulated, and need a level of at least {_LEAST_LEVEL}.")
 
 
 def _power(sample: _Sample, rows: int, level: float, deflation: float) -> float:
@@ -206,7 +273,7 @@ def _doubts(confidences: Any) -> _Sample:
     certain = float((doubt == 0).sum())
     doubt = np.sort(doubt[(doubt > 0) & (doubt < 1)])
     if not len(doubt):
-        raise InvalidPredictions("no confidence lies between 0 and 1; there is nothing to plan with.")
+        raise InvalidPredictions("every confidence is 0 or 1; planning needs some that lie between.")
     return _Sample(doubt, certain)
 
 

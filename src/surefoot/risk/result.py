@@ -1,4 +1,4 @@
-"""What the test of risk finds."""
+"""The result of the risk test."""
 
 from __future__ import annotations
 
@@ -19,33 +19,34 @@ _SKEWED, _DOMINATED = 0.17, 0.5
 
 @dataclass(frozen=True)
 class RiskResult:
-    """What the errors say about the confidences.
+    """The result of :func:`risk_test`: whether errors are too many or too surprising, and by how much.
 
     Read ``pvalue_omnibus`` for whether there is evidence, and ``oe_ratio`` and ``overstatement`` for how much it
-    matters. The verdict of :func:`assess` is by ``pvalue_omnibus``.
+    matters. :func:`assess` takes its verdict from ``pvalue_omnibus``.
 
     Attributes
     ----------
     csr, sigma, z, p_risk : float
         The calibrated size ratio, and the paper's standard deviation, z and probability of risk, which assume a normal
-        distribution.
+        distribution. :attr:`note` says where that assumption is a poor fit.
     statistic : float
-        What ``pvalue`` tests: CSR, or for underconfidence its mirror image, the mean of [correct] / confidence.
+        The statistic of ``pvalue``: CSR, or for underconfidence its mirror image, the mean of [correct] / confidence.
     pvalue, pvalue_mid : float
-        Chance of a statistic at least this large if the model were calibrated, by the exact law; and the same with half
-        the chance of equality.
+        Exact chance of a statistic at least this large if the model were calibrated; and the mid-p value, which counts
+        half the chance of equality.
     pvalue_capped : float
         The same where no single sample may contribute more than 10% of the number of samples.
     pvalue_combined : float
         Twice the smaller of ``pvalue`` and ``pvalue_capped``.
     pvalue_omnibus : float
-        Chance of anything as surprising as this in any direction if the model were calibrated.
+        Chance of an outcome at least this extreme, in any of the directions tested, if the model were calibrated.
     directions : tuple of Direction
         The directions of the omnibus test: ``"errors"``, ``"half"``, ``"csr"``, ``"capped"``, ``"extremeness"``.
     consistency : tuple of Direction
-        What the omnibus test looks at besides: the worst band of each figure, and the e-value.
+        Two further checks of the omnibus test: the worst band of each figure, and the e-value.
     e_value, log_e : float
-        Evidence that may be looked at repeatedly, and its logarithm.
+        Evidence against calibration that you may look at as often as you like, and its logarithm. A calibrated model
+        reaches 20 with a chance of at most 1 in 20.
     expected_errors, observed_errors : float
         Errors that the confidences imply, and errors made. With unequal weights, sums of weights.
     oe_ratio, oe_interval : float, tuple of float
@@ -56,16 +57,26 @@ class RiskResult:
         Accuracy is best described as (1 - deflation) x confidence (for underconfidence: errors as (1 - deflation) x
         doubt). Near-certain samples dominate it.
     csr_lower : float
-        CSR in the long run is at least this, at 95%.
+        Lower 95% confidence limit of the CSR on an unlimited number of samples.
     n, errors, certain, certain_wrong, rounded : int
-        Samples, errors, samples with confidence 1, those of them that were wrong, and confidences of 1 by rounding.
+        Number of samples, errors, samples with confidence 1, wrong samples with confidence 1, and confidences that are
+        1 only because they were rounded.
     skewness, heaviest_share : float
         Skewness of the statistic if the model were calibrated, and the share of its variance that one sample holds.
     method, alternative : str
         As given to :func:`risk_test`.
     groups, design_effect : int, float
-        How many groups rows belong to (None if none were named), and how many times more the number of errors varies
-        than if rows were independent.
+        Number of groups (None without groups), and how many times larger the variance of the number of errors is than
+        if samples were independent.
+
+    Examples
+    --------
+    >>> from surefoot import Predictions, risk_test
+    >>> result = risk_test(Predictions.from_correct([True] * 80 + [False] * 20, [0.9] * 100))
+    >>> result.observed_errors, round(result.expected_errors, 6), round(result.oe_ratio, 6)
+    (20.0, 10.0, 2.0)
+    >>> result.pvalue_omnibus < 0.01
+    True
     """
 
     csr: float
@@ -104,26 +115,32 @@ class RiskResult:
 
     @property
     def is_weighted(self) -> bool:
-        """Whether samples weigh differently: then sums of weight stand for counts, and no e-value is to be had."""
+        """Whether samples have unequal weights; counts are then sums of weights, and there is no e-value."""
         return math.isnan(self.log_e)
 
     @property
     def deflation_interval(self) -> tuple[float, float]:
-        """The limits of ``deflation`` at 95%; computed when it is looked at."""
+        """The 95% confidence interval of ``deflation``, computed on first access."""
         return (math.nan, math.nan) if self._deflation is None else self._deflation.interval
 
     @property
     def directions(self) -> tuple[Direction, ...]:
-        """The directions of the omnibus test: none of slices by truth, which are not tested."""
+        """The directions of the omnibus test; empty for slices by the true label, which are not tested."""
         return () if self._omnibus is None else self._omnibus.directions
 
     @property
     def consistency(self) -> tuple[Direction, ...]:
-        """The worst band of each figure, and the e-value, which the omnibus test looks at besides."""
+        """Two further checks of the omnibus test: the worst band of each figure, and the e-value."""
         return () if self._omnibus is None else self._omnibus.consistency
 
     def to_dict(self) -> dict[str, Any]:
-        """Every field, as plain data."""
+        """Return every field as plain data.
+
+        Returns
+        -------
+        dict
+            Numbers, strings and tuples by the name of the field, ready for JSON but for nan and infinities.
+        """
         plain = {one.name: getattr(self, one.name) for one in fields(self) if not one.name.startswith("_")}
         return {
             **plain,
@@ -137,7 +154,7 @@ class RiskResult:
 
     @property
     def note(self) -> str:
-        """Why the normal approximation, and with it ``p_risk``, should not be believed; empty if it may be."""
+        """Why the normal approximation behind ``sigma``, ``z`` and ``p_risk`` is poor here; empty if it is good."""
         if self.heaviest_share > _DOMINATED:
             return (
                 f"One row holds {math.floor(100 * self.heaviest_share)}% of the variance of CSR: sigma, z and P_risk, "

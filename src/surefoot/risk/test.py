@@ -1,11 +1,11 @@
-"""The test of risk: how likely are mistakes this surprising if the confidences are calibrated?"""
+"""The risk test: how likely are errors this surprising if the confidences are calibrated?"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, get_args
+from typing import Any, Unpack, get_args
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from surefoot.errors import InvalidPredictions, MetricUnavailable
 from surefoot.metrics.size_ratio import CSR, CSR_SIGMA, CSR_Z, P_RISK, normal_cdf
 from surefoot.metrics.terms import BY_DOUBT, CERTAIN, CERTAIN_WRONG, DOUBT, ERRORS, ROWS, WEIGHT, WRONG
 from surefoot.predictions import ArrayPredictions, Predictions, as_predictions
+from surefoot.predictions.arguments import Columns, refuse_beside, takes_predictions
+from surefoot.predictions.dataframe import values_of
 from surefoot.risk.deflation import Deflation, csr_lower
 from surefoot.risk.effects import Effects, effects_of, equal_weights, spread_of_errors
 from surefoot.risk.evalues import log_e
@@ -37,40 +39,76 @@ _GROUPED = 100_000
 _TOGETHER = 1 << 22
 
 
+@takes_predictions
 def risk_test(
-    predictions_or_tally: Any,
-    y_pred: Any = None,
-    confidence: Any = None,
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
     *,
     alternative: Alternative = "overconfident",
     method: Method = "exact",
     rng: np.random.Generator | None = None,
     draws: int = 9999,
-    sample_weight: Any = None,
-    floor: float | None = None,
-    doubt: Any = None,
     groups: Any = None,
+    **columns: Unpack[Columns],
 ) -> RiskResult:
-    r"""Are mistakes more surprising than those of calibrated confidences would be?
+    r"""Test whether errors are too many, or too surprising, for the confidences.
 
-    The statistic is CSR, the mean of [wrong] / doubt; against underconfidence its mirror image, the mean of [correct] /
-    confidence. Given the confidences, the p-value is
+    Read ``pvalue_omnibus`` for whether there is evidence, and ``oe_ratio`` and ``overstatement`` for how much it
+    matters. Besides what is listed below, ``x`` may be a :class:`Tally`.
+
+    Parameters
+    ----------
+    alternative : {"overconfident", "underconfident"}, default="overconfident"
+        What to test against.
+    method : {"exact", "normal", "monte_carlo"}, default="exact"
+        How to compute ``pvalue``: exactly; with the paper's normal approximation, which is poor near certainty; or by
+        simulation, which is never too small.
+    rng : numpy.random.Generator, optional
+        The source of randomness for ``"monte_carlo"``.
+    draws : int, default=9999
+        The number of simulations for ``"monte_carlo"``.
+    groups : array-like of shape (n,) or str, optional
+        The group of each row (a patient, a user, a prompt), or the name of its column; rows of one group may depend on
+        each other. By default rows are independent.
+
+    Returns
+    -------
+    RiskResult
+        The p-values, the e-value, CSR, and the effect sizes with their confidence intervals.
+
+    Raises
+    ------
+    ValueError
+        If an option is not one of those listed.
+    InvalidPredictions
+        If the data are not valid predictions.
+    MetricUnavailable
+        If a tally does not hold what the test needs.
+
+    See Also
+    --------
+    assess : this test in both directions, with a verdict.
+
+    Notes
+    -----
+    The statistic is CSR, the mean of [wrong] / doubt, where doubt is 1 - confidence; against underconfidence it is its
+    mirror image, the mean of [correct] / confidence. Given the doubts q, the p-value is
 
     .. math:: P\Big(\sum_i \frac{B_i}{q_i} \ge \sum_i \frac{[\hat y_i \ne y_i]}{q_i}\Big),
               \quad B_i \sim \mathrm{Bernoulli}(q_i) \text{ independent}
 
-    and valid not only against exact calibration but against "nowhere overconfident". ``method`` is ``"exact"``,
-    ``"normal"`` (the paper's law, rough near certainty) or ``"monte_carlo"`` (``draws`` draws by ``rng``, never too
-    small). One wrong row that claimed certainty makes p-values 0.
+    It is valid not only against exact calibration but against "nowhere overconfident". One wrong sample of confidence 1
+    makes p-values 0.
 
-    Rows are taken to be independent, unless ``groups`` names what each belongs to (a patient, a user, a prompt). Then
-    p-values allow for the design effect, approximately, and the e-value for any dependence within groups; deflation
-    and the bound of CSR, which know of no groups, are nan.
+    With ``groups``, p-values account for the design effect, approximately, and the e-value for any dependence within
+    groups; ``deflation`` and ``csr_lower`` are nan. With unequal weights the exact test needs the rows, and the
+    e-value, ``deflation`` and ``csr_lower`` are nan; for a tally of such rows only ``method="normal"`` is available.
 
-    Takes :class:`Predictions`, a :class:`Tally`, a lazy frame's predictions, or the arguments of
-    :meth:`Predictions.from_labels`. With unequal weights the exact test needs the rows, each one draw that counts by
-    its weight; e-value, deflation and bound are then nan, for a weight is no number of bets. Of a tally of such rows
-    only ``method="normal"`` can be had, with the paper's z for both sides.
+    References
+    ----------
+    Martin-Maroto, Abderrahaman-Elena and de Polavieja, Beyond ECE (2026).
 
     Examples
     --------
@@ -83,13 +121,13 @@ def risk_test(
     if method not in get_args(Method):
         raise ValueError(f"method is {method!r}; it should be 'exact', 'normal' or 'monte_carlo'.")
     if method == "monte_carlo" and not isinstance(rng, np.random.Generator):
-        raise ValueError("method 'monte_carlo' draws at random; give rng=numpy.random.default_rng(seed).")
+        raise ValueError("method 'monte_carlo' draws at random; pass rng=numpy.random.default_rng(seed).")
     check_whole("draws", draws)
-    x = predictions_or_tally
-    if not isinstance(x, Tally | Predictions):
-        x = as_predictions(x, y_pred, confidence, sample_weight=sample_weight, floor=floor, doubt=doubt)
-    elif any(given is not None for given in (y_pred, confidence, sample_weight, floor, doubt)):
-        raise TypeError("a tally or predictions already hold all there is; give them alone.")
+    if isinstance(x, Tally):
+        refuse_beside("risk_test(tally)", second, third, columns)
+    else:
+        groups = values_of(x, groups, "groups")
+        x = as_predictions(x, second, third, columns, function="risk_test")
     if isinstance(x, Predictions) and x.has_rows and (groups is not None or not x.has_equal_weights):
         # the exact law of unequal weights is made of rows, and so is what rows of a group have in common
         x = x.rows()

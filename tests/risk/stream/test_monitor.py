@@ -299,7 +299,7 @@ def test_bad_input_changes_nothing() -> None:
         (lambda: m.update([True, True], ids=["x"]), "lengths differ"),
         (lambda: m.update([True, True], [0.5, float("nan")], ids=[3, 4]), r"confidence\[1\]"),
         (lambda: m.update([0.5], [0.5]), "correct"),
-        (lambda: m.update([True], ids=["x"], groups=["a"]), "groups are named when predictions are issued"),
+        (lambda: m.update([True], ids=["x"], groups=["a"]), "pass groups when predictions are issued"),
         (lambda: m.update([True, True], [0.5, 0.5], groups=["a"]), "groups has 1 rows"),
         (lambda: m.expect(["x"], [0.6]), "expected with confidence 0.7 already"),
         (lambda: m.expect([1.5], [0.6]), "whole numbers or strings"),
@@ -358,7 +358,7 @@ def test_a_damaged_foreign_or_newer_file_is_a_clear_error(tmp_path) -> None:
     document = json.loads(text)
     for content, match in (
         (text[: len(text) // 2], "damaged"),
-        (text.replace('"rows":1', '"rows":2'), "contents are not those"),
+        (text.replace('"rows":1', '"rows":2'), "checksum does not match"),
         (json.dumps({**document, "schema": 99}), "newer surefoot"),
         (json.dumps({**document, "surefoot": "tally"}), "not a saved monitor"),
         ("[]", "not a saved monitor"),

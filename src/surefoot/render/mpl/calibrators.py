@@ -8,11 +8,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from surefoot._io.printable import printable
-from surefoot.assessment.assess import Assessment, assess, assess_estimator
+from surefoot.assessment.assess import assess, assess_estimator
+from surefoot.assessment.result import Assessment
 from surefoot.errors import InvalidPredictions
 from surefoot.figures.figure import Mark
 from surefoot.render.looks import KINDS
-from surefoot.render.mpl.display import MUTED, Display, add_note, add_titles, draw_mark
+from surefoot.render.mpl.display import (
+    MUTED,
+    VERDICT_KEY,
+    Display,
+    add_note,
+    add_titles,
+    draw_key,
+    draw_mark,
+    power_label,
+)
+from surefoot.render.numbers import count
 
 #: CSR drawn at most: what is larger, or infinite, stands at the edge.
 _MOST = 1e6
@@ -22,7 +33,15 @@ _FEW, _LINE = 4, 0.06
 
 @dataclass
 class CalibratorsDisplay(Display):
-    """What confidences are worth (cwA, right is better) against their risk (CSR, 1 is calibrated), one mark each."""
+    """Value against risk of calibrators or models, one mark each.
+
+    The horizontal axis is confidence-weighted accuracy (right is better), the vertical one CSR (1 is calibrated).
+
+    Attributes
+    ----------
+    assessments : mapping of str to Assessment
+        The assessment of each model, by name.
+    """
 
     assessments: Mapping[str, Assessment]
 
@@ -32,14 +51,40 @@ class CalibratorsDisplay(Display):
 
     @classmethod
     def from_predictions(cls, models: Mapping[str, Any]) -> CalibratorsDisplay:  # type: ignore[override]
-        """Make the display of predictions, or assessments, by name."""
+        """Make the display of several models.
+
+        Parameters
+        ----------
+        models : mapping of str to Predictions or Assessment
+            The models by name.
+
+        Returns
+        -------
+        CalibratorsDisplay
+            Call its ``plot``.
+        """
         if not isinstance(models, Mapping) or not models:
             raise InvalidPredictions("give predictions by name: {'raw': p, 'platt': q}.")
         return cls({name: x if isinstance(x, Assessment) else assess(x, metrics=()) for name, x in models.items()})
 
     @classmethod
     def from_estimator(cls, estimators: Mapping[str, Any], X: Any, y: Any) -> CalibratorsDisplay:
-        """Make the display of fitted classifiers by name, all on the same held-out data."""
+        """Make the display of fitted classifiers on the same held-out data.
+
+        Parameters
+        ----------
+        estimators : mapping of str to classifier
+            Fitted classifiers by name, with ``predict_proba`` and ``classes_``.
+        X : array-like of shape (n, n_features)
+            The features.
+        y : array-like of shape (n,)
+            The true labels.
+
+        Returns
+        -------
+        CalibratorsDisplay
+            Call its ``plot``.
+        """
         return cls({name: assess_estimator(model, X, y) for name, model in estimators.items()})
 
     def frame(self) -> dict[str, list[Any]]:
@@ -60,11 +105,20 @@ class CalibratorsDisplay(Display):
             draw_mark(ax, Mark(KINDS.get(a.verdict, "fair"), x, y), size=6)
             marks.append((y, x, printable(name, 24) + (" (CSR infinite)" if math.isinf(a.risk.csr) else "")))
         ax.set_yscale("log")
-        ax.yaxis.set_major_formatter("{x:g}")
-        ax.tick_params(which="minor", labelleft=False)
+        ax.yaxis.set_major_formatter(power_label)
+        ax.minorticks_off()
         ax.xaxis.set_major_formatter("{x:.1%}")
+        ax.locator_params(axis="x", nbins=6)
         ax.margins(x=0.2, y=0.2)
-        add_titles(ax, "Value against risk", "Confidence-weighted accuracy →", "CSR, riskier →")
+        low, high = ax.get_xlim()
+        ax.set_xlim(max(low, 0.0), min(high, 1.0 + 0.02 * (high - low)))
+        low, high = ax.get_ylim()
+        # at least two labelled powers of ten
+        ax.set_ylim(min(low, 0.08), max(high, 12.0))
+        sizes = {a.risk.n for a in self.assessments.values()}
+        facts = f"n = {count(next(iter(sizes)))}" if len(sizes) == 1 else ""
+        add_titles(ax, "Value against risk", "Confidence-weighted accuracy →", "CSR, riskier →", facts)
+        draw_key(ax, VERDICT_KEY, (KINDS.get(a.verdict, "fair") for a in self.assessments.values()))
         if len(marks) <= _FEW:
             for y, x, words in marks:
                 add_note(ax, x, y, words, textcoords="offset points", xytext=(6, 3))

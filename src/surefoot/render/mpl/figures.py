@@ -4,27 +4,51 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
-from surefoot.assessment.assess import Assessment, assess
+from surefoot.assessment.assess import assess
+from surefoot.assessment.result import Assessment
 from surefoot.errors import InvalidPredictions
 from surefoot.figures.concentration import Concentration, concentration
 from surefoot.figures.coverage import Coverage, coverage
 from surefoot.figures.figure import Figure
 from surefoot.figures.reliability import Bin, near_certainty_figure, reliability_figure
 from surefoot.figures.roc import Roc, roc
-from surefoot.render.mpl.display import FigureDisplay, as_predictions
+from surefoot.predictions import as_predictions
+from surefoot.predictions.arguments import Columns, takes_predictions
+from surefoot.render.mpl.display import FigureDisplay, facts_of
 
 
 @dataclass
 class ReliabilityDisplay(FigureDisplay):
-    """Share correct by stated confidence, in the bins of ECE, with 95% intervals and the rows in each bin."""
+    """Reliability diagram: the share correct by confidence, with 95% confidence intervals.
+
+    Points below the diagonal are overconfident. The bins are those of ECE; bars show the samples in each.
+
+    Attributes
+    ----------
+    bins : tuple of Bin
+        The bins that are drawn.
+    n : float
+        The number of samples, shown below the title; nan if unknown.
+    ece : float
+        The ECE, shown below the title; nan if unknown.
+
+    Examples
+    --------
+    >>> import surefoot as sf
+    >>> display = ReliabilityDisplay.from_predictions(["a", "b", "b"], ["a", "b", "a"], [0.9, 0.8, 0.6])
+    >>> [round(error, 2) for error in display.frame()["error"]]
+    [1.0, 0.0, 0.0]
+    """
 
     bins: tuple[Bin, ...]
 
     @classmethod
     def from_assessment(cls, assessment: Assessment) -> ReliabilityDisplay:
-        return cls(assessment.reliability)
+        if not assessment.reliability:
+            raise InvalidPredictions("a reliability diagram needs rows, or a tally that holds its bins.")
+        return cls(assessment.reliability, **facts_of(assessment))
 
     def frame(self) -> dict[str, list[Any]]:
         columns = [*asdict(self.bins[0]), "doubt", "error", "kind"] if self.bins else []
@@ -35,13 +59,25 @@ class ReliabilityDisplay(FigureDisplay):
 
 
 class StretchedReliabilityDisplay(ReliabilityDisplay):
-    """The same with doubt on a log scale on both axes: below the line is overconfident, and × says how much."""
+    """Reliability diagram near certainty, with doubt (1 - confidence) on log scales on both axes.
+
+    Points below the line are overconfident; × says by how much.
+
+    Attributes
+    ----------
+    bins : tuple of Bin
+        The bins that are drawn, two for every factor of ten of doubt.
+    n : float
+        The number of samples, shown below the title; nan if unknown.
+    ece : float
+        The ECE, shown below the title; nan if unknown.
+    """
 
     @classmethod
     def from_assessment(cls, assessment: Assessment) -> StretchedReliabilityDisplay:
         if not assessment.near_certainty:
-            raise InvalidPredictions("with unequal weights, or no doubt anywhere, there is nothing to stretch.")
-        return cls(assessment.near_certainty)
+            raise InvalidPredictions("a stretched diagram needs rows of equal weight, and confidences below 1.")
+        return cls(assessment.near_certainty, **facts_of(assessment))
 
     def _figure(self) -> Figure:
         return near_certainty_figure({"all": self.bins})
@@ -49,7 +85,17 @@ class StretchedReliabilityDisplay(ReliabilityDisplay):
 
 @dataclass
 class ConcentrationDisplay(FigureDisplay):
-    """The share of CSR that the first rows carry, most surprising first; and how many must go before it is 1."""
+    """The share of CSR that the most surprising samples hold, and how many must be removed before CSR is 1.
+
+    Attributes
+    ----------
+    found : Concentration
+        The samples and their shares.
+    n : float
+        The number of samples, shown below the title; nan if unknown.
+    ece : float
+        The ECE, shown below the title; nan if unknown.
+    """
 
     found: Concentration
 
@@ -60,9 +106,10 @@ class ConcentrationDisplay(FigureDisplay):
         found = None if counts is None or is_weighted else concentration(counts, assessment.risk.csr)
         if found is None:
             raise InvalidPredictions(
-                "no error was made, CSR is infinite, or weights are unequal: there is nothing to share out."
+                "a concentration needs errors, a finite CSR and rows of equal weight; here no error was made, CSR is "
+                "infinite, or weights are unequal."
             )
-        return cls(found)
+        return cls(found, **facts_of(assessment))
 
     def frame(self) -> dict[str, list[Any]]:
         return {"rows": self.found.rows.tolist(), "share": self.found.share.tolist()}
@@ -73,15 +120,27 @@ class ConcentrationDisplay(FigureDisplay):
 
 @dataclass
 class RiskCoverageDisplay(FigureDisplay):
-    """The share of errors among the surest rows, by how many of all rows these are. Every row counts once."""
+    """Risk-coverage curve: the share of errors among the most confident samples.
+
+    Every sample counts once, whatever its weight.
+
+    Attributes
+    ----------
+    curve : Coverage
+        The curve that is drawn.
+    n : float
+        The number of samples, shown below the title; nan if unknown.
+    ece : float
+        The ECE, shown below the title; nan if unknown.
+    """
 
     curve: Coverage
 
     @classmethod
     def from_assessment(cls, assessment: Assessment) -> RiskCoverageDisplay:
         if assessment.counts is None or not assessment.counts.n:
-            raise InvalidPredictions("there are no rows to answer.")
-        return cls(coverage(assessment.counts))
+            raise InvalidPredictions("a risk-coverage curve needs rows.")
+        return cls(coverage(assessment.counts), **facts_of(assessment))
 
     def frame(self) -> dict[str, list[Any]]:
         return {"coverage": list(self.curve.curve.x), "error": list(self.curve.curve.y)}
@@ -92,13 +151,22 @@ class RiskCoverageDisplay(FigureDisplay):
 
 @dataclass
 class RocDisplay(FigureDisplay):
-    """The share found against the share of false alarms, plain and with each row weighted by its confidence.
+    """ROC curves, plain and with each sample weighted by its confidence.
 
-    Of two classes the second's; of more the mean over all, one against the rest.
+    With two classes the curve of the second; with more the mean over all classes, each against the rest.
+
+    Attributes
+    ----------
+    curves : Roc
+        The curves that are drawn.
+    n : float
+        The number of samples, shown below the title; nan if unknown.
+    ece : float
+        The ECE, shown below the title; nan if unknown.
     """
 
     curves: Roc
-    metrics: ClassVar[tuple[str, ...]] = ("auc", "cw_auc")
+    metrics: ClassVar[tuple[str, ...]] = ("auc", "cw_auc", "ece")
 
     @classmethod
     def from_assessment(cls, assessment: Assessment) -> RocDisplay:
@@ -106,13 +174,25 @@ class RocDisplay(FigureDisplay):
         if p is not None and p.probabilities is not None:
             curves = roc(p, assessment.metrics["auc"], assessment.metrics["cw_auc"])
         if curves is None:
-            raise InvalidPredictions("ROC curves need the probabilities of rows of at least two classes.")
-        return cls(curves)
+            raise InvalidPredictions(
+                "ROC curves need the probabilities of all classes, for rows of at least two classes."
+            )
+        return cls(curves, **facts_of(assessment))
 
     @classmethod
-    def from_predictions(cls, y_true: Any, y_pred: Any = None, confidence: Any = None, **given: Any) -> RocDisplay:
-        """Make the display of rows in memory, which a curve walks along."""
-        rows = as_predictions(y_true, y_pred, confidence, given).rows("a ROC display")
+    @takes_predictions
+    def from_predictions(
+        cls, x: Any = None, second: Any = None, third: Any = None, /, **columns: Unpack[Columns]
+    ) -> RocDisplay:
+        """Make the display of predictions in memory.
+
+        Returns
+        -------
+        RocDisplay
+            Call its ``plot``.
+        """
+        predictions = as_predictions(x, second, third, columns, function="from_predictions", is_ranking=True)
+        rows = predictions.rows("a ROC display")
         return cls.from_assessment(assess(rows, metrics=cls.metrics))
 
     @property

@@ -4,26 +4,46 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 from surefoot._io.printable import printable
-from surefoot.assessment.assess import Assessment, assess, assess_estimator
+from surefoot.assessment.assess import assess, assess_estimator
+from surefoot.assessment.result import Assessment
 from surefoot.assessment.slices import Slice
 from surefoot.errors import InvalidPredictions
 from surefoot.figures.figure import Mark
+from surefoot.predictions import as_predictions
+from surefoot.predictions.arguments import Columns, takes_predictions
 from surefoot.render.looks import KINDS
-from surefoot.render.mpl.display import COLOURS, MUTED, Display, add_titles, as_predictions, draw_mark
+from surefoot.render.mpl.display import (
+    COLOURS,
+    MUTED,
+    VERDICT_KEY,
+    Display,
+    add_titles,
+    draw_key,
+    draw_mark,
+    power_label,
+)
+from surefoot.render.numbers import count, pluralize
 from surefoot.render.text import severity
 
 #: Slices drawn at most.
-_MOST = 30
+_MOST = 20
 
 
 @dataclass
 class SlicesDisplay(Display):
-    """CSR of each slice, on a log scale, with its lower bound; there is no upper one.
+    """CSR of each slice, on a log scale, with its lower confidence limit; there is no upper one.
 
-    Slices by true class carry no p-values, verdicts or bounds: the truth is the outcome.
+    Slices by true class have no p-values, verdicts or limits, since the true class is the outcome.
+
+    Attributes
+    ----------
+    slices : list of Slice
+        The slices, worst first.
+    by : str
+        What the data are sliced by.
     """
 
     slices: list[Slice]
@@ -36,15 +56,52 @@ class SlicesDisplay(Display):
         return cls(sorted(assessment.slices, key=severity), str(assessment.by))
 
     @classmethod
+    @takes_predictions
     def from_predictions(
-        cls, y_true: Any, y_pred: Any = None, confidence: Any = None, *, by: Any = "predicted", **given: Any
+        cls,
+        x: Any = None,
+        second: Any = None,
+        third: Any = None,
+        /,
+        *,
+        by: Any = "predicted",
+        **columns: Unpack[Columns],
     ) -> SlicesDisplay:
-        """Make the display as others are made, sliced by a column of values, ``"predicted"`` or ``"truth"``."""
-        return cls.from_assessment(assess(as_predictions(y_true, y_pred, confidence, given), by=by, metrics=()))
+        """Make the display of predictions.
+
+        Parameters
+        ----------
+        by : array-like of shape (n,) or str, default "predicted"
+            What to slice by: one value for each sample, or ``"predicted"`` or ``"truth"`` for the labels.
+
+        Returns
+        -------
+        SlicesDisplay
+            Call its ``plot``.
+        """
+        predictions = as_predictions(x, second, third, columns, function="from_predictions")
+        return cls.from_assessment(assess(predictions, by=by, metrics=()))
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, by: Any = "predicted") -> SlicesDisplay:
-        """Make the display of a fitted classifier on held-out data."""
+        """Make the display of a fitted classifier on held-out data.
+
+        Parameters
+        ----------
+        estimator : classifier
+            A fitted classifier with ``predict_proba`` and ``classes_``.
+        X : array-like of shape (n, n_features)
+            The features.
+        y : array-like of shape (n,)
+            The true labels.
+        by : array-like of shape (n,) or str, default="predicted"
+            What to slice by: one value for each sample, or ``"predicted"`` or ``"truth"`` for the labels.
+
+        Returns
+        -------
+        SlicesDisplay
+            Call its ``plot``.
+        """
         return cls.from_assessment(assess_estimator(estimator, X, y, by=by))
 
     def frame(self) -> dict[str, list[Any]]:
@@ -76,10 +133,12 @@ class SlicesDisplay(Display):
                 draw_mark(ax, Mark(kind, min(part.risk.csr, right), place))
         ax.set_xscale("log")
         ax.set_yticks(range(len(kept)), [printable(part.value, 24) for part in kept])
-        ax.xaxis.set_major_formatter("{x:g}")
-        ax.tick_params(which="minor", labelbottom=False)
+        ax.xaxis.set_major_formatter(power_label)
+        ax.minorticks_off()
         ax.grid(visible=False)
-        left = len(self.slices) - len(kept)
-        more = f" ({left} more)" if left else ""
+        more = f": worst {len(kept)} of {len(self.slices):,}" if len(self.slices) > len(kept) else ""
         below = "CSR →" if self.by == "truth" else "CSR, from its lower bound up →"
-        add_titles(ax, f"CSR by {printable(self.by, 24)}{more}", below, "")
+        facts = f"n = {count(sum(part.risk.n for part in self.slices))},  {pluralize(len(self.slices), 'slice')}"
+        add_titles(ax, f"CSR by {printable(self.by, 24)}{more}", below, "", facts)
+        if self.by != "truth":
+            draw_key(ax, VERDICT_KEY, (KINDS.get(part.verdict, "fair") for part in kept))

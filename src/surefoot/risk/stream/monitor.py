@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from functools import partial
 from os import PathLike
 from typing import Any, Literal, get_args
 
@@ -13,43 +10,75 @@ import numpy as np
 
 from surefoot._io.arguments import check_share, check_whole
 from surefoot._stats.logarithms import log_mean
-from surefoot.core.table import Floats
-from surefoot.engines.parallel import in_parallel
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions import ArrayPredictions, Predictions
 from surefoot.risk.groups import codes_of
-from surefoot.risk.law.cells import Codes
 from surefoot.risk.stream import monitor_files
-from surefoot.risk.stream.eprocess import Segment, Side
+from surefoot.risk.stream.claims import (
+    as_column,
+    as_columns,
+    as_ids,
+    check_confidences,
+    claims_of,
+    describe_claims,
+    is_same,
+    number_by_first,
+)
+from surefoot.risk.stream.episodes import Episode, Runs
 from surefoot.risk.stream.id_set import Id, IdSet
-from surefoot.risk.stream.issued import AWAITED, RIGHT, WRONG, Issued, both_sides
+from surefoot.risk.stream.issued import AWAITED, RIGHT, WRONG, both_sides
 from surefoot.risk.stream.monitor_files import COUNTS, MonitorState
+from surefoot.risk.stream.watch import PIECE, Watch
 
 WatchedSide = Literal["both", "overconfident", "underconfident"]
 
 
-class Monitor:
-    """Watch a stream of predictions after every row, for as long as one likes.
+class Monitor(Watch):
+    """Watch a live stream of predictions for overconfidence, and for drift, after every row.
 
-    Two things are watched, apart. ``alarm``: the e-process over all rows so far has reached 1 / ``level``; if
-    confidences are calibrated, the chance that this ever happens is at most ``level``, however often one looks.
-    ``drift``: the change detector, which starts anew at every row and after each of its alarms, has reached
-    ``mean_time_between_false_alarms``; calibrated rows make it do so at most once in that many rows on average. Both
-    watch both sides unless ``alternative`` says which.
+    Call :meth:`expect` when predictions are issued and :meth:`update` when labels arrive; where labels come at once,
+    :meth:`update` is enough. Then read ``alarm`` (the stream as a whole is not calibrated) and ``drift`` (it became so
+    recently). You may look after every row: the guarantees hold however often you look.
 
-    What it takes: given its confidence and everything issued and labelled before it, a prediction is wrong with at most
-    the probability it states. Where that is broken, as by several rows of one patient, name what belongs together
-    (``groups``): otherwise one cause counts many times, and alarms come too often.
+    Parameters
+    ----------
+    level : float, default=0.05
+        Significance level: the chance that ``alarm`` is ever raised on calibrated predictions is at most this.
+    mean_time_between_false_alarms : float, default=10000
+        On calibrated predictions, ``drift`` is raised at most once in this many rows on average.
+    alternative : {"both", "overconfident", "underconfident"}, default="both"
+        What to watch for.
+    label_window : int, default=100000
+        A label that has not arrived after this many further predictions is no longer awaited.
 
-    :meth:`expect` tells predictions as they are issued, :meth:`update` labels as they arrive. Rows count in the order
-    of issue, and one whose label has not come as if it were no surprise: labels may come in any order and at any time,
-    mistakes first or last. Rows issued in one call of :meth:`expect`, or with one group in one call, are averaged
-    before they multiply. After ``label_window`` more rows a label is no longer awaited, and its row stays counted as no
-    surprise: where a notable share never gets one (``unlabelled``), a small shortfall can no longer be seen.
+    Attributes
+    ----------
+    rows, errors : int
+        Number of labelled rows, and of errors among them.
+    stated : float
+        Number of errors that the confidences of these rows imply.
+    repeated : int
+        Labels that came again, or after the window; they are not counted.
+    unlabelled : int
+        Rows that never got a label within the window.
 
-    Rows with ids count once, however often they are fed. Whole-number ids that follow each other cost two numbers a
-    gap, other ids their own length for each row; rows without ids cost nothing. Doubts below 1e-9 are bet on as if they
-    were 1e-9; a certain row that is wrong is infinite evidence.
+    Notes
+    -----
+    Assumption: given its confidence and everything issued and labelled before it, a prediction is wrong with at most
+    the probability it states. Where rows depend on each other, as several rows of one patient do, pass ``groups``;
+    otherwise one cause counts many times, and alarms come too often.
+
+    ``alarm`` compares an e-process over all rows with 1 / ``level``. ``drift`` compares a change detector, which
+    restarts at every row and after each of its alarms, with ``mean_time_between_false_alarms``.
+
+    Rows count in the order of issue. A row whose label has not arrived counts as no surprise, so labels may arrive in
+    any order and at any time. Rows issued in one call of :meth:`expect`, or with one group in one call, are averaged
+    before they multiply. A row that never gets a label stays counted as no surprise: where many do not
+    (``unlabelled``), a small overconfidence can no longer be detected.
+
+    Rows with ids count once, however often you pass them. Consecutive whole-number ids need no memory, other ids their
+    own length for each row. Doubts (1 - confidence) below 1e-9 count as 1e-9; a wrong row of confidence 1 is infinite
+    evidence.
 
     Examples
     --------
@@ -77,25 +106,11 @@ class Monitor:
             raise ValueError(f"mean_time_between_false_alarms is {time!r}; it should be a number of rows, at least 1.")
         if alternative not in get_args(WatchedSide):
             raise ValueError(f"alternative is {alternative!r}; it should be one of {', '.join(get_args(WatchedSide))}.")
-        self.level = float(level)
-        self.mean_time_between_false_alarms = float(time)
+        super().__init__(float(level), float(time), [name for name in _SIDES if alternative in (name, "both")])
         self.alternative = alternative
         self.label_window = int(label_window)
-        #: Rows whose labels have come, the mistakes they allowed for and those they made.
         self.rows, self.stated, self.errors = 0, 0.0, 0
-        #: Labels that came again, or after the window; and rows that never got one.
         self.repeated, self.unlabelled = 0, 0
-        self._alarm_row: int | None = None
-        self._drift_rows: list[int] = []
-        #: The evidence at each of those that this process has seen.
-        self._drift_evidence: dict[int, float] = {}
-        self._has_new_drift = False
-        #: After the rows that are settled; and after those up to the last label, once these have been looked at.
-        self._sides = {name: Side() for name in _SIDES if alternative in (name, "both")}
-        self._now: dict[str, Side] | None = None
-        #: The row after which the detector last started anew, if that is not settled yet.
-        self._restarted = 0
-        self._issued = Issued()
         self._counted = IdSet()
 
     # -- what is known -----------------------------------------------------------------------------------------------
@@ -107,27 +122,44 @@ class Monitor:
 
     @property
     def alarm_row(self) -> int | None:
-        """The row, in the order of issue, at which the e-process reached 1 / ``level``."""
+        """The row, in the order of issue, at which the e-process first reached 1 / ``level``; None if it has not."""
         self._catch_up()
         return self._alarm_row
 
     @property
     def drift(self) -> bool:
-        """Whether the change detector has gone off since :meth:`acknowledge` was last called."""
+        """Whether the change detector has raised an alarm since the last call of :meth:`acknowledge`."""
         self._catch_up()
         return self._has_new_drift
 
     @property
     def drift_rows(self) -> list[int]:
-        """The rows, in the order of issue, at which the change detector went off."""
+        """The rows, in the order of issue, at which the change detector raised an alarm."""
         self._catch_up()
         return list(self._drift_rows)
 
     @property
     def drift_evidence(self) -> dict[int, float]:
-        """The evidence at each of those rows that this process has seen."""
+        """The evidence at each of ``drift_rows`` that this process has seen."""
         self._catch_up()
         return self._drift_evidence
+
+    @property
+    def episodes(self) -> tuple[Episode, ...]:
+        """Episodes of drift, each with its onset and its errors.
+
+        While a change lasts, the detector raises alarm after alarm; these are one episode.
+        """
+        self._catch_up()
+        return self._episodes
+
+    @property
+    def history(self) -> list[tuple[int, float, float]]:
+        """How the evidence grew: row, ``log_e`` and ``evidence``, at up to a few hundred rows, and now."""
+        self._catch_up()
+        points = [(0, 0.0, 0.0), *self._history.points]
+        last = self._issued.start + self._issued.known
+        return points if points[-1][0] >= last else [*points, (last, self.log_e, self.evidence)]
 
     @property
     def log_e(self) -> float:
@@ -136,41 +168,42 @@ class Monitor:
 
     @property
     def e_value(self) -> float:
-        """The evidence of all rows up to the last whose label has come or was given up; of two sides, the mean.
+        """The evidence against calibration of all rows so far; the mean of both sides if both are watched.
 
-        It may have been larger before. A row before that whose label is awaited counts as if it were no surprise: with
-        all labels the evidence is this much, or more.
+        It covers all rows up to the last one whose label has arrived or is no longer awaited. It may have been larger
+        before. A row that still awaits its label counts as no surprise, so with all labels the evidence is this much or
+        more.
         """
         return math.exp(self.log_e) if self.log_e < 709 else math.inf
 
     @property
     def evidence(self) -> float:
-        """Of a change, since the detector last started; it goes off at ``mean_time_between_false_alarms``."""
+        """The evidence of a recent change; the detector raises an alarm at ``mean_time_between_false_alarms``."""
         return sum(side.evidence for side in self._catch_up().values()) / len(self._sides)
 
     @property
     def side(self) -> str:
-        """The side on which there is more evidence."""
+        """The side with more evidence: ``"overconfident"`` or ``"underconfident"``."""
         now = self._catch_up()
         return max(now, key=lambda name: now[name].log_e)
 
     @property
     def pending(self) -> int:
-        """Predictions whose labels are awaited."""
+        """Number of predictions that await their labels."""
         return len(self._issued.places)
 
     @property
     def issued(self) -> int:
-        """Predictions in all: labelled, awaited, and given up."""
+        """Number of predictions in all: labelled, awaiting a label, and no longer awaited."""
         return self._issued.stop
 
     @property
     def has_ids(self) -> bool:
-        """Whether rows were counted by id."""
+        """Whether rows have ids."""
         return bool(self._issued.places or self._counted)
 
     def acknowledge(self) -> None:
-        """The drift has been seen to: wait for the next."""
+        """Reset ``drift`` after you have dealt with it; the monitor goes on watching for the next."""
         self._catch_up()
         self._has_new_drift = False
 
@@ -192,31 +225,48 @@ class Monitor:
     # -- what comes in -----------------------------------------------------------------------------------------------
 
     def expect(self, ids: Any, confidence: Any = None, *, doubt: Any = None, groups: Any = None) -> None:
-        """Predictions were issued, together; their labels may come later, by the same ids.
+        """Register predictions as they are issued; pass their labels to :meth:`update` later, by the same ids.
 
-        Those that are expected or labelled already are left. Where they were not issued together, call it for each, or
-        say with ``groups`` which of them belong to one another (``groups=ids``: none).
+        Ids that are registered or labelled already are left as they are. Predictions of one call count as issued
+        together. If they were not, call it for each, or pass ``groups``.
+
+        Parameters
+        ----------
+        ids : int, str, or array-like of them
+            An id for each prediction.
+        confidence : float or array-like, optional
+            The confidence in each prediction; may be left out if ``doubt`` is given.
+        doubt : float or array-like, optional
+            1 - confidence, where you know it more precisely than that subtraction gives it.
+        groups : array-like, optional
+            The group of each prediction (a patient, a user, a prompt). Rows of one group may depend on each other.
+            ``groups=ids`` makes all of them independent.
+
+        Raises
+        ------
+        InvalidPredictions
+            If an id was registered before with another confidence, or a confidence is not in [0, 1].
         """
-        names = _ids(ids)
+        names = as_ids(ids)
         if not names:
             return
         claims = Predictions.from_correct(
-            np.ones(len(names), dtype=bool), *_columns(len(names), confidence), doubt=_column(len(names), doubt)
+            np.ones(len(names), dtype=bool), *as_columns(len(names), confidence), doubt=as_column(len(names), doubt)
         ).rows()
         units = (
             np.zeros(len(names), dtype=np.int64)
             if groups is None
-            else codes_of(len(names), _column(len(names), groups))
+            else codes_of(len(names), as_column(len(names), groups))
         )
         new: dict[Id, int] = {}
-        columns = list(_claims(claims))
+        columns = list(claims_of(claims))
         for i, (name, claim) in enumerate(zip(names, columns, strict=True)):
             before = self._issued.claim(name) or (columns[new[name]] if name in new else None)
-            if before is not None and not _is_same(before, claim):
-                earlier, now = _describe_claims(before, claim)
+            if before is not None and not is_same(before, claim):
+                earlier, now = describe_claims(before, claim)
                 raise InvalidPredictions(
                     f"ids[{i}] is {name!r}, which is expected with {earlier} already; now it comes with {now}. Each "
-                    "prediction needs an id of its own."
+                    "prediction needs its own id."
                 )
             if before is None and name not in self._counted:
                 new[name] = i
@@ -224,8 +274,8 @@ class Monitor:
             return
         # in the order of issue, which is that of the groups' first rows
         at = np.array(list(new.values()))
-        at = at[np.argsort(_number_by_first(units[at]), kind="stable")]
-        held, sizes = np.array(columns)[at], np.bincount(_number_by_first(units[at]))
+        at = at[np.argsort(number_by_first(units[at]), kind="stable")]
+        held, sizes = np.array(columns)[at], np.bincount(number_by_first(units[at]))
         place = self._issued.stop
         self._issued.add(held[:, 0], held[:, 1], AWAITED, sizes)
         for i, row in enumerate(at.tolist()):
@@ -235,25 +285,41 @@ class Monitor:
     def update(
         self, correct: Any, confidence: Any = None, *, doubt: Any = None, ids: Any = None, groups: Any = None
     ) -> None:
-        """Labels arrived: with their confidences, or with ids expected before. On an error none of them counts.
+        """Count labels as they arrive, with their confidences or with the ids passed to :meth:`expect`.
 
-        Rows that were not expected are issued and labelled at once, one after the other; those of one of the ``groups``
-        together.
+        Rows that were not registered count as issued and labelled at once, one after the other. If an error is raised,
+        none of the rows counts.
+
+        Parameters
+        ----------
+        correct : bool or array-like of bool
+            Whether each prediction was correct.
+        confidence : float or array-like, optional
+            The confidence in each prediction; not needed for ids that :meth:`expect` knows.
+        doubt : float or array-like, optional
+            1 - confidence, where you know it more precisely than that subtraction gives it.
+        ids : int, str, or array-like of them, optional
+            An id for each row; a row that comes again is not counted again.
+        groups : array-like, optional
+            The group of each row that :meth:`expect` does not know; rows of one group may depend on each other.
+
+        Raises
+        ------
+        InvalidPredictions
+            If neither confidences nor known ids are given, or a confidence differs from the one registered.
         """
         correct = np.atleast_1d(np.asarray(correct))
         given = confidence is not None or doubt is not None
         if ids is None and not given:
-            raise InvalidPredictions("update got labels without confidence and without ids; give one of them.")
-        names = None if ids is None else _ids(ids)
+            raise InvalidPredictions("update got labels without confidence and without ids; pass confidence= or ids=.")
+        names = None if ids is None else as_ids(ids)
         if names is not None and len(names) != len(correct):
             raise InvalidPredictions(f"lengths differ: correct has {len(correct)} rows, ids {len(names)}.")
         if not len(correct):
             return
         if groups is not None and not given:
-            raise InvalidPredictions(
-                "groups are named when predictions are issued: expect(ids, confidence, groups=...)."
-            )
-        units = None if groups is None else codes_of(len(correct), _column(len(correct), groups))
+            raise InvalidPredictions("pass groups when predictions are issued: expect(ids, confidence, groups=...).")
+        units = None if groups is None else codes_of(len(correct), as_column(len(correct), groups))
         fresh = np.ones(len(correct), dtype=bool) if names is None else self._counted.are_new(names)
         awaited = np.zeros(len(correct), dtype=bool)
         if names is not None and self._issued.places:
@@ -271,10 +337,10 @@ class Monitor:
             rows = Predictions.from_correct(correct, held[:, 0], doubt=held[:, 1]).rows()
         else:
             rows = Predictions.from_correct(
-                correct, *_columns(len(correct), confidence), doubt=_column(len(correct), doubt)
+                correct, *as_columns(len(correct), confidence), doubt=as_column(len(correct), doubt)
             ).rows()
             if names is not None and awaited.any():
-                self._check_claims(names, rows, awaited)
+                check_confidences(self._issued, names, rows, awaited)
         if names is not None and awaited.any():
             at = np.flatnonzero(awaited)
             self._issued.label([names[i] for i in at.tolist()], rows.correct[at])
@@ -285,17 +351,6 @@ class Monitor:
         if names is not None:
             self._counted.add_all(names)
         self._close(self._issued.stop)
-
-    def _check_claims(self, names: list[Id], rows: ArrayPredictions, awaited: Any) -> None:
-        """A prediction that was expected keeps the confidence it was issued with."""
-        for i, (name, claim) in enumerate(zip(names, _claims(rows), strict=True)):
-            before = self._issued.claim(name)
-            if awaited[i] and before is not None and not _is_same(before, claim):
-                earlier, now = _describe_claims(before, claim)
-                raise InvalidPredictions(
-                    f"ids[{i}] is {name!r}, which was issued with {earlier}; its label comes with {now}. Leave out the "
-                    "confidence, or give the one that was issued."
-                )
 
     def _count_labels(self, rows: ArrayPredictions) -> None:
         self.rows += len(rows)
@@ -308,7 +363,7 @@ class Monitor:
             return
         every, sizes = slice(None), None
         if units is not None:
-            first = _number_by_first(units)
+            first = number_by_first(units)
             rows, sizes = rows[np.argsort(first, kind="stable")], np.bincount(first)
         doubt, confidence, right = rows.doubt_of(every), rows.confidence_of(every), rows.correct
         if len(self._issued):
@@ -317,7 +372,7 @@ class Monitor:
             return
         self._now = None
         segments = both_sides(doubt, confidence, ~right, right, None if sizes is None else sizes.astype(np.float64))
-        self._follow(self._sides, segments)
+        self._follow(self._sides, self._runs, segments)
         self._issued.start += len(rows)
 
     def _close(self, before: int) -> None:
@@ -327,74 +382,19 @@ class Monitor:
         self._counted.add_all(names)
         if len(self._issued):
             self._now = None
-            if self._issued.ready >= _PIECE:
+            if self._issued.ready >= PIECE:
                 self._catch_up()
-
-    # -- counting ----------------------------------------------------------------------------------------------------
-
-    def _catch_up(self) -> dict[str, Side]:
-        """Settle what no label can change any more, and follow the rest up to the last label that has come."""
-        if self._now is not None:
-            return self._now
-        ready = self._issued.ready
-        if ready:
-            self._follow(self._sides, self._issued.sides(ready))
-            self._issued.drop(ready)
-        known = self._issued.known
-        if not known:
-            self._now = self._sides
-            return self._now
-        # of these rows more may become known: the sides that are settled stay where they are
-        ahead = {name: replace(side) for name, side in self._sides.items()}
-        self._follow(ahead, self._issued.sides(known))
-        if self._restarted > self._issued.start:
-            for side in self._sides.values():
-                side.restart()
-        self._now = ahead
-        return ahead
-
-    def _follow(self, sides: dict[str, Side], segments: dict[str, Segment]) -> None:
-        """Follow all sides through rows, piece by piece; from where the detector goes off, it starts anew."""
-        before = self._issued.start
-        units = len(next(iter(segments.values())))
-        for start in range(0, units, _PIECE):
-            piece = {name: segments[name][start : start + _PIECE] for name in sides}
-            self._follow_piece(sides, piece, before)
-            before += int(next(iter(piece.values())).ends[-1])
-
-    def _follow_piece(self, sides: dict[str, Side], piece: dict[str, Segment], before: int) -> None:
-        ends = next(iter(piece.values())).ends.astype(np.int64) + before
-        paths = _follow_sides(sides, piece, Side.grow)
-        if self._alarm_row is None:
-            reached = np.flatnonzero(log_mean(paths) >= -math.log(self.level))
-            self._alarm_row = int(ends[reached[0]]) if len(reached) else None
-        # units before its last start say nothing to the detector
-        start = int(np.searchsorted(ends, self._restarted, side="right"))
-        # from where it goes off it starts anew, a few rows and then more at a time, for it may soon go off again
-        window = len(ends)
-        while start < len(ends):
-            some = slice(start, start + window)
-            copies = {name: replace(side) for name, side in sides.items()}
-            evidence = np.mean(_follow_sides(copies, {name: piece[name][some] for name in sides}, Side.detect), axis=0)
-            reached = np.flatnonzero(evidence >= self.mean_time_between_false_alarms)
-            if len(reached):
-                start += int(reached[0]) + 1
-                self._restarted = int(ends[start - 1])
-                self._drift_rows.append(self._restarted)
-                self._drift_evidence[self._restarted] = float(evidence[reached[0]])
-                self._has_new_drift = True
-                window = _SOON
-                for side in sides.values():
-                    side.restart()
-            else:
-                start, window = start + len(evidence), 2 * window
-                for name, side in sides.items():
-                    side.stakes = copies[name].stakes
 
     # -- files -------------------------------------------------------------------------------------------------------
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the whole state: a crash at any instant leaves the old file or the new one."""
+        """Write the whole state to a file; a crash at any instant leaves the old file or the new one.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file to write.
+        """
         self._catch_up()
         state = MonitorState(
             options={name: getattr(self, name) for name in _OPTIONS},
@@ -405,6 +405,9 @@ class Monitor:
             has_new_drift=self._has_new_drift,
             sides=self._sides,
             restarted=self._restarted,
+            episodes=self._episodes,
+            runs=self._runs,
+            history=self._history,
             issued=self._issued,
             counted=self._counted,
         )
@@ -412,7 +415,23 @@ class Monitor:
 
     @staticmethod
     def load(path: str | PathLike[str]) -> Monitor:
-        """A monitor as it was saved, ready to go on; a damaged, foreign or newer file is an error."""
+        """Read a monitor that :meth:`save` wrote, ready to go on.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file to read.
+
+        Returns
+        -------
+        Monitor
+            The monitor with all that it had counted.
+
+        Raises
+        ------
+        InvalidMonitor
+            If the file is damaged, is not a monitor, or was written by a newer version.
+        """
         return monitor_files.load(path, Monitor._from_state)
 
     @classmethod
@@ -424,66 +443,10 @@ class Monitor:
         m._has_new_drift, m._restarted = state.has_new_drift, state.restarted
         m._sides = {name: state.sides[name] for name in m._sides}
         m._issued, m._counted = state.issued, state.counted
+        m._episodes, m._history = state.episodes, state.history
+        m._runs = {name: state.runs.get(name, Runs.after(m._issued.start)) for name in m._sides}
         return m
 
 
 _SIDES = ("overconfident", "underconfident")
 _OPTIONS = ("level", "mean_time_between_false_alarms", "alternative", "label_window")
-#: Units up to which a second thread costs more than it saves, and units followed in one go.
-_ALONE = 2048
-_PIECE = 1 << 14
-_SOON = 128
-
-
-def _follow_sides(
-    sides: dict[str, Side], piece: dict[str, Segment], way: Callable[[Side, Segment], Floats]
-) -> list[Floats]:
-    """Take all sides through some units."""
-    jobs = [partial(way, side, piece[name]) for name, side in sides.items()]
-    return in_parallel(jobs) if len(next(iter(piece.values()))) > _ALONE else [job() for job in jobs]
-
-
-def _number_by_first(units: Codes) -> Codes:
-    """The same units, numbered in the order in which they come."""
-    _, first, where = np.unique(units, return_index=True, return_inverse=True)
-    order = np.empty(len(first), dtype=np.int64)
-    order[np.argsort(first)] = np.arange(len(first))
-    return order[where]
-
-
-def _ids(ids: Any) -> list[Id]:
-    """Ids as plain integers and strings."""
-    alone = isinstance(ids, str | int | np.generic) or ids is None
-    values = [ids] if alone else ids.ravel().tolist() if isinstance(ids, np.ndarray) else list(ids)
-    plain: list[Id] = []
-    for i, value in enumerate(values):
-        value = value.item() if isinstance(value, np.generic) else value
-        if isinstance(value, bool) or not isinstance(value, int | str):
-            raise InvalidPredictions(f"ids[{i}] is {value!r}; ids are whole numbers or strings.")
-        plain.append(value)
-    return plain
-
-
-def _columns(rows: int, confidence: Any) -> tuple[Any, ...]:
-    return () if confidence is None else (_column(rows, confidence),)
-
-
-def _column(rows: int, values: Any) -> Any:
-    """A number alone is a column of one."""
-    return [values] if values is not None and rows == 1 and np.ndim(values) == 0 else values
-
-
-def _is_same(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    """Whether two claims are one, said as a confidence or as a doubt."""
-    return all(math.isclose(x, y, rel_tol=1e-6) for x, y in zip(one, other, strict=True))
-
-
-def _describe_claims(one: tuple[float, float], other: tuple[float, float]) -> tuple[str, str]:
-    """Two claims so that they can be told apart."""
-    name, place = ("confidence", 0) if one[0] != other[0] else ("doubt", 1)
-    return f"{name} {one[place]!r}", repr(other[place])
-
-
-def _claims(rows: ArrayPredictions) -> Iterator[tuple[float, float]]:
-    every = slice(None)
-    return zip(rows.confidence_of(every).tolist(), rows.doubt_of(every).tolist(), strict=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from os import PathLike
 from typing import Any, TypeVar
 
@@ -12,6 +12,7 @@ import numpy as np
 from surefoot._io import documents
 from surefoot._io.documents import numbers
 from surefoot.errors import InvalidMonitor
+from surefoot.risk.stream.episodes import Episode, History, Runs
 from surefoot.risk.stream.eprocess import Side
 from surefoot.risk.stream.id_set import IdSet
 from surefoot.risk.stream.issued import AWAITED, Issued
@@ -34,6 +35,9 @@ class MonitorState:
     has_new_drift: bool
     sides: dict[str, Side]
     restarted: int
+    episodes: tuple[Episode, ...]
+    runs: dict[str, Runs]
+    history: History
     issued: Issued
     counted: IdSet
 
@@ -52,6 +56,9 @@ def save(path: str | PathLike[str], state: MonitorState) -> None:
             for name, side in state.sides.items()
         },
         "restarted": state.restarted,
+        "episodes": [asdict(episode) for episode in state.episodes],
+        "runs": {name: runs.pack() for name, runs in state.runs.items()},
+        "history": state.history.pack(),
         "issued": {
             "start": state.issued.start,
             "rows": [list(row) for row in state.issued.rows.tolist()],
@@ -88,6 +95,10 @@ def _unpack(body: dict[str, Any]) -> MonitorState:
         has_new_drift=bool(body["drift"]),
         sides={name: _unpack_side(side) for name, side in body["sides"].items()},
         restarted=int(body.get("restarted", 0)),
+        # earlier versions held none of these
+        episodes=tuple(Episode(**episode) for episode in body.get("episodes", ())),
+        runs={name: Runs.unpack(runs) for name, runs in body.get("runs", {}).items()},
+        history=History.unpack(body["history"]) if "history" in body else History(),
         issued=_unpack_issued(body["issued"])
         if "issued" in body
         else _issued_of_first_version(counts["rows"], body["expected"]),

@@ -1,0 +1,137 @@
+"""An assessment and a comparison as GitHub-flavoured Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from surefoot._io.printable import printable
+from surefoot.assessment.compare import Comparison
+from surefoot.assessment.result import Assessment
+from surefoot.figures.labels import significant, typeset
+from surefoot.render import side_by_side, wording
+from surefoot.render.looks import SYMBOLS
+from surefoot.render.main_numbers import sections
+from surefoot.render.next_steps import next_steps
+from surefoot.render.numbers import count, factor, points, pvalue, rough_count
+from surefoot.render.text import severity
+
+#: Slices that are shown.
+_MOST_SLICES = 20
+
+
+def render(a: Assessment) -> str:
+    """Headline, warnings, what was found, the main numbers, bands, slices worst first, and what to do next."""
+    mark = f"{SYMBOLS[a.verdict]} " if a.verdict in SYMBOLS else ""
+    parts = [
+        f"## {mark}{wording.headline(a)}",
+        *(f"> **Warning:** {_escape(warning)}" for warning in a.warnings),
+        f"**{_escape(wording.advice(a))}** {_escape(' '.join(wording.sentences(a)))}",
+        *_numbers(a),
+        *_bands(a),
+        *_slices(a),
+        *_notes(a),
+        *_next_steps(a),
+        f"<sub>{_escape(wording.footer(a))}</sub>",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def render_comparison(c: Comparison) -> str:
+    """The models side by side, then differences."""
+    names = [printable(name, 40) for name in c.assessments]
+    body = [["verdict", *(wording.headline(a) for a in c.assessments.values())]]
+    body += [[name, *values] for _, name, values in side_by_side.lines(c)]
+    parts = [
+        f"## {_escape(side_by_side.closing(c) or 'Models side by side')}",
+        _escape(f"{c.pairing[0].upper()}{c.pairing[1:]}."),
+    ]
+    for name, a in c.assessments.items():
+        parts += [f"> **Warning ({_escape(printable(name, 40))}):** {_escape(w)}" for w in a.warnings]
+    parts.append(_table(["", *names], body, "l" + "r" * len(names)))
+    if differences := side_by_side.all_differences(c):
+        apart = f"minus {printable(c.first, 40)}, {side_by_side.level(c)}"
+        parts.append(_table(["Model", "Of", apart], differences, "lll"))
+    parts += [_escape(note) for note in side_by_side.notes(c)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _numbers(a: Assessment) -> list[str]:
+    body = [
+        [number.name, f"**{typeset(number.value)}**", typeset(number.words)]
+        for numbers in sections(a).values()
+        for number in numbers
+    ]
+    return [_table(["", "value", ""], body, "lrl", is_escaped=(1,))]
+
+
+def _bands(a: Assessment) -> list[str]:
+    if len(a.bands) < 2:
+        return []
+    body = [
+        [
+            wording.confidence_range(band),
+            rough_count(band.rows),
+            rough_count(band.stated),
+            count(band.seen),
+            factor(band.seen, band.stated),
+        ]
+        for band in a.bands
+    ]
+    head = ["confidence", "rows", "expected errors", "observed errors", "O/E"]
+    return ["### By confidence", _table(head, body, "lrrrr")]
+
+
+def _slices(a: Assessment) -> list[str]:
+    if not a.slices:
+        return []
+    tested = a.by != "truth"
+    head = ["", printable(a.by, 40), "rows", "expected errors", "observed", "overstatement", "CSR"]
+    worst = sorted(a.slices, key=severity)
+    body = [
+        [
+            SYMBOLS.get(part.verdict, ""),
+            printable(part.value, 40),
+            count(part.risk.n),
+            rough_count(part.stated),
+            rough_count(part.seen),
+            points(part.risk.overstatement),
+            significant(part.risk.csr),
+            *([pvalue(part.pvalue_adjusted)] if tested else []),
+        ]
+        for part in worst[:_MOST_SLICES]
+    ]
+    found = [f"### {_escape(wording.slice_title(a))}", _table([*head, *(["p, adjusted"] if tested else [])], body)]
+    if len(worst) > _MOST_SLICES:
+        found.append(f"... and {len(worst) - _MOST_SLICES:,} more.")
+    return found
+
+
+def _notes(a: Assessment) -> list[str]:
+    notes = wording.notes(a)
+    return ["\n".join(f"- {_escape(note)}" for note in notes)] if notes else []
+
+
+def _next_steps(a: Assessment) -> list[str]:
+    found = ["### What to do next"]
+    for step in next_steps(a):
+        found.append(_escape(step.words))
+        if step.command:
+            kind = "python" if step.is_python else "sh"
+            found.append(f"```{kind}\n{step.command}\n```")
+    return found
+
+
+def _table(head: Sequence[str], body: Iterable[Sequence[str]], sides: str = "", is_escaped: Sequence[int] = ()) -> str:
+    """A table; ``sides`` holds l or r for each column, by default l for the first two and r for numbers."""
+    sides = sides or "ll" + "r" * (len(head) - 2)
+    rule = ["---:" if side == "r" else "---" for side in sides]
+    rows = [[_escape(typeset(title)) for title in head], rule]
+    rows += [[cell if i in is_escaped else _escape(typeset(cell)) for i, cell in enumerate(row)] for row in body]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _escape(text: str) -> str:
+    """The text without a meaning in Markdown or HTML."""
+    text = typeset(text).replace("\u00a0", " ").replace("&", "&amp;").replace("<", "&lt;").replace("\\", "\\\\")
+    return re.sub(r"([|`*_\[\]#])", r"\\\1", text).replace("\n", " ")

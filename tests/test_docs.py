@@ -1,0 +1,204 @@
+"""The code on the documentation's pages runs, and so do the examples of the gallery."""
+
+from __future__ import annotations
+
+import os
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import surefoot
+
+pytest.importorskip("matplotlib")
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+sys.path.insert(0, str(DOCS / "_ext"))
+sys.path.insert(0, str(DOCS))
+
+from check_links import problems_of  # noqa: E402
+from executed import BLOCK, VALUE, close_figures, run_page  # noqa: E402
+
+PAGES = sorted(path for path in DOCS.rglob("*.md") if "adr" not in path.parts)
+SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NEEDS_JAVA = re.compile(r"^```\{code-block\} python\n:class: needs-java\n\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+#: Blocks that are only shown: none but these languages may stand on a page.
+SHOWN = {
+    "sh",
+    "make",
+    "yaml",
+    "text",
+    "bibtex",
+    "python",
+    "{run}",
+    "{toctree}",
+    "{glossary}",
+    "{code-block}",
+    "{eval-rst}",
+}
+#: Packages that pages use beyond those of the suite; a page that needs one is run with the heavy tests.
+HEAVY = re.compile(r"^\s*(?:import|from) (torch|torchmetrics|netcal|mapie|relplot|calibration)\b", re.MULTILINE)
+
+
+def named(path: Path) -> str:
+    return str(path.relative_to(DOCS))
+
+
+def code_on(path: Path) -> bool:
+    text = path.read_text()
+    return bool(BLOCK.search(text) or VALUE.search(text) or "surefoot " in "".join(SHELL.findall(text)))
+
+
+def pages() -> Iterator[object]:
+    for path in PAGES:
+        if code_on(path):
+            heavy = HEAVY.search(path.read_text())
+            yield pytest.param(path, id=named(path), marks=[pytest.mark.heavy] if heavy else [])
+
+
+@pytest.mark.filterwarnings("default::DeprecationWarning", "default::FutureWarning")
+@pytest.mark.parametrize("path", [*pages()])
+def test_the_code_of_a_page_runs(path: Path, tmp_path: Path) -> None:
+    text = path.read_text()
+    for package in set(HEAVY.findall(text)):
+        pytest.importorskip(package)
+    try:
+        run_page(text, named(path), tmp_path)
+    finally:
+        close_figures()
+    if path.name == "command-line.md":
+        write_files(tmp_path)
+    for command in commands(text):
+        files = files_of(command)
+        are_there = all(any(tmp_path.glob(name)) for name in files)
+        assert are_there or path.name == "command-line.md", f"the page does not make the files of: {command}"
+        if files and are_there:
+            run_command(command, tmp_path)
+
+
+def commands(text: str) -> list[str]:
+    """The lines of a page's shell blocks that call surefoot."""
+    lines = [line for block in SHELL.findall(text) for line in block.splitlines()]
+    return [line for line in lines if re.match(r"(?:tail -f \S+ \| )?surefoot ", line)]
+
+
+def files_of(command: str) -> list[str]:
+    """The files that a command reads: names and globs, but for what it writes."""
+    read = re.sub(r"(?:-o|--\w+-tally|--save|--html|--junit|--markdown) \S+", "", command)
+    return re.findall(r"[\w./*-]+\.(?:csv|jsonl|parquet|tally)", read) or re.findall(r"[\w./*-]+\.state", read)
+
+
+def write_files(folder: Path) -> None:
+    """The files that the page on the command line names, of a binary model."""
+    rng = np.random.default_rng(0)
+    for name in ("validation", "test", "predictions", "scans", "raw", "platt", "good", "new"):
+        frame_of(rng).to_csv(folder / f"{name}.csv", index=False)
+    for name in ("run", "old", "new", "today", "monday", "tuesday"):
+        frame_of(rng).to_parquet(folder / f"{name}.parquet")
+    run_command("surefoot assess tuesday.parquet -o tuesday.tally", folder)
+
+
+def frame_of(rng: np.random.Generator) -> pd.DataFrame:
+    p = rng.random(300)
+    columns = {"label": (rng.random(300) < p).astype(int), "p_0": 1 - p, "p_1": p}
+    return pd.DataFrame({**columns, "region": "north", "patient": np.arange(300), "hospital": "first"})
+
+
+def run_command(command: str, folder: Path) -> None:
+    """Run it; a rule of a gate may hold, anything else must succeed."""
+    full = re.sub(r"\bsurefoot ", f"{sys.executable} -m surefoot ", command.replace("tail -f", "cat"), count=1)
+    done = subprocess.run(["bash", "-c", full], cwd=folder, capture_output=True, text=True, env=environment())
+    assert done.returncode in ((0, 1) if "--fail-on" in command else (0,)), f"{command}\n{done.stderr}"
+
+
+def environment() -> dict[str, str]:
+    source = str(Path(surefoot.__file__).parent.parent)
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])}
+
+
+@pytest.mark.heavy
+@pytest.mark.skipif(shutil.which("java") is None, reason="needs Java")
+def test_the_spark_block_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pyspark")
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    text = (DOCS / "scale.md").read_text()
+    (code,) = NEEDS_JAVA.findall(text)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        page = run_page(text, "scale.md", tmp_path)
+        exec(code, page.namespace)
+    assert capsys.readouterr().out.splitlines()[-1] == page.namespace["a"].verdict
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
+def test_an_example_of_the_gallery_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    monkeypatch.chdir(tmp_path)
+    try:
+        runpy.run_path(str(path), run_name="__main__")
+    finally:
+        close_figures()
+
+
+@pytest.mark.parametrize("path", PAGES, ids=named)
+def test_no_block_escapes_the_tests(path: Path) -> None:
+    """Python is written in blocks that run; what is only shown is in a language that cannot be mistaken for it."""
+    opened = re.findall(r"^[ ]*```+([^\s`]+)", path.read_text(), flags=re.MULTILINE)
+    assert set(opened) <= SHOWN
+    assert len(NEEDS_JAVA.findall(path.read_text())) == opened.count("{code-block}")
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    from reference import groups
+
+    listed = [name for _, _, names in groups() for name in names]
+    assert sorted(listed) == sorted(surefoot._HOMES)
+
+
+def test_no_group_of_the_reference_is_left_over() -> None:
+    from reference import groups
+
+    assert groups()[-1] == ("More", "", [])
+
+
+@pytest.mark.heavy
+def test_the_site_builds_without_a_warning_and_its_links_lead_somewhere(tmp_path: Path) -> None:
+    pytest.importorskip("sphinx")
+    site = tmp_path / "site"
+    done = subprocess.run(
+        [sys.executable, str(DOCS / "build.py"), str(site)], capture_output=True, text=True, env=environment()
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert problems_of(site) == []
+    assert "0.000" in (site / "why" / "ece.html").read_text()
+    assert "<math" in (site / "theory" / "csr.html").read_text()
+
+
+BROKEN = {
+    '<a href="b.html#there">': [],
+    '<a href="missing.html">': ["a.html: missing.html: no such file"],
+    '<a href="b.html#nowhere">': ["a.html: b.html#nowhere: no such place on that page"],
+    '<a href="https://nowhere">': ["a.html: https://nowhere: not an address"],
+    '<a href="https://example.org/x">': [],
+    '<script src="https://example.org/x.js"></script>': ["a.html: loads https://example.org/x.js"],
+    '<link rel="stylesheet" href="//example.org/x.css">': ["a.html: loads //example.org/x.css"],
+    '<img src="picture.png">': ["a.html: picture.png: no such file"],
+}
+
+
+@pytest.mark.parametrize(("html", "problems"), BROKEN.items())
+def test_broken_links_are_found(html: str, problems: list[str], tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(f"<html>{html}</html>")
+    (tmp_path / "b.html").write_text('<h2 id="there">There</h2>')
+    assert problems_of(tmp_path) == problems
