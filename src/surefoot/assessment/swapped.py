@@ -46,8 +46,8 @@ def swap_warnings(
     if len(labels) == 2 and accuracy >= 0.5:
         # swapping the two would make it worse
         return (
-            f"{head}. This is usual for a model trained with balanced class weights. If yours was not, labels or columns "
-            "may be swapped in some rows: check that labels and probabilities belong to the same rows.",
+            f"{head}. This is usual for a model trained with balanced class weights. If yours was not, labels or "
+            "columns may be swapped in some rows: check that labels and probabilities belong to the same rows.",
         )
     return (f"{head}: labels or columns may be swapped. {_way_out(labels, rows)}",)
 
@@ -84,6 +84,6 @@ def _inverted(accuracy: float, highest: float, risk: RiskResult, rows: ArrayPred
         if right.mean() > wrong.mean():
             return ()
     return (
-        f"Accuracy is {accuracy:.1%} at a mean confidence of {confidence:.1%}. Either the model is wrong where it is sure, "
-        "or the column marks errors rather than correct predictions. If it does, invert it: correct=1 - column.",
+        f"Accuracy is {accuracy:.1%} at a mean confidence of {confidence:.1%}. Either the model is wrong where it is "
+        "sure, or the column marks errors rather than correct predictions. If it does, invert it: correct=1 - column.",
     )
