@@ -93,6 +93,8 @@ class Assessment:
         The group of each row.
     source : str
         The file that was read, if any.
+    path : str
+        Where it lies, as you wrote it.
     columns : str
         Which of its columns were used.
     predictions : Predictions or None
@@ -125,6 +127,7 @@ class Assessment:
     looks_grouped: str = ""
     codes: Codes | None = field(default=None, repr=False)
     source: str = ""
+    path: str = ""
     columns: str = ""
     predictions: ArrayPredictions | None = field(default=None, repr=False)
     warnings: tuple[str, ...] = ()

@@ -173,7 +173,8 @@ def assessed(
     found = replace(found, group=group or "", looks_grouped=reading.looks_grouped)
     name = "standard input" if reading.name == "-" else reading.name
     name = Path(name).name if Path(name).is_file() else name
-    return replace(found, source=name, columns=reading.said, by=by if by is not None else found.by)
+    path = "" if reading.name == "-" else reading.name
+    return replace(found, source=name, path=path, columns=reading.said, by=by if by is not None else found.by)
 
 
 def with_shown(a: Assessment, reading: Reading) -> Assessment:

@@ -16,6 +16,8 @@ from surefoot.risk.law.counts import Counts
 _FEW, _ROWS_EACH = 12, 3
 #: The share of rows in one fixed band from which bands hold equally many rows, how many bands, and rows in each.
 _CROWDED, _DECILES, _LEAST_ROWS = 0.9, 10, 10
+#: The doubt below which bands are not divided.
+_FINEST = 1e-9
 #: Doubts that confidences of 1 have by convention where they are rounded numbers.
 _CONVENTIONS = (*NARROW_DOUBTS, *(doubt_of_rounded_text(decimals) for decimals in range(1, 10)))
 
@@ -66,6 +68,8 @@ def _deciles(counts: Counts) -> tuple[Band, ...]:
     # each cell goes to the band that the middle of its rows lies in
     middle = (np.cumsum(rows) - rows / 2) / counts.n
     own = np.minimum((middle * bands).astype(np.int64), bands - 1)
+    # beyond nine nines edges are rows of digits that nobody reads: those rows are one band
+    own[codes < cells_of(exact_codes(np.array([_FINEST]), np.array([1 - _FINEST])))[0]] = -1
     starts = np.flatnonzero(np.append(True, own[1:] != own[:-1]))
     edges = [0.0, *(_start(int(code)) for code in codes[starts[1:]]), 1.0]
 

@@ -88,26 +88,26 @@ def _collect(a: Assessment) -> Step:
 
 def _slice(a: Assessment) -> Step:
     words = "Nothing to correct on this evidence. Look into groups of rows next"
-    if a.source:
-        return Step(f"{words}:", f"surefoot assess {shlex.quote(a.source)} --by COLUMN")
+    if a.path:
+        return Step(f"{words}:", f"surefoot assess {shlex.quote(a.path)} --by COLUMN")
     return Step(f"{words}:", "sf.assess(..., by=groups)")
 
 
 def _recalibrate(a: Assessment) -> Step:
     words = "Recalibrate, on labelled rows that the model was not trained on"
     columns = _columns(a)
-    if a.predictions is None and not a.source:
+    if a.predictions is None and not a.path:
         has_classes = "auc" in a.metrics
         return Step(f"{words}:", _python_call(has_classes=has_classes, has_labels=has_classes))
-    if not a.source:
+    if not a.path:
         assert a.predictions is not None
         has_classes, has_labels = a.predictions.probabilities is not None, a.predictions.truth is not None
         return Step(f"{words}:", _python_call(has_classes=has_classes, has_labels=has_labels))
     options = _options(columns)
-    if options is None or _NOT_ROWS.search(a.source):
+    if options is None or _NOT_ROWS.search(a.path):
         call = _python_call(has_classes="auc" in a.metrics, has_labels="predicted" in columns)
         return Step(f"{words}, in Python:", call)
-    return Step(f"{words}:", shlex.join(["surefoot", "calibrate", "--fit", a.source, *options]))
+    return Step(f"{words}:", shlex.join(["surefoot", "calibrate", "--fit", a.path, *options]))
 
 
 def _python_call(*, has_classes: bool, has_labels: bool) -> str:
