@@ -53,7 +53,9 @@ class _Page(HTMLParser):
 
 def problems_of(site: Path) -> list[str]:
     """What is wrong, one line each."""
-    pages = {path.resolve(): _Page(path.read_text()) for path in site.rglob("*.html")}
+    # _static holds a template of the theme's, which is no page
+    files = [path for path in site.rglob("*.html") if "_static" not in path.parts]
+    pages = {path.resolve(): _Page(path.read_text()) for path in files}
     found = []
     for path, page in sorted(pages.items()):
         name = path.relative_to(site.resolve())

@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import surefoot
@@ -31,7 +30,19 @@ PAGES = sorted(path for path in DOCS.rglob("*.md") if "adr" not in path.parts)
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NEEDS_JAVA = re.compile(r"^```\{code-block\} python\n:class: needs-java\n\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 #: Blocks that are only shown: none but these languages may stand on a page.
-SHOWN = {"sh", "text", "bibtex", "python", "{run}", "{toctree}", "{glossary}", "{code-block}", "{eval-rst}"}
+SHOWN = {
+    "sh",
+    "make",
+    "yaml",
+    "text",
+    "bibtex",
+    "python",
+    "{run}",
+    "{toctree}",
+    "{glossary}",
+    "{code-block}",
+    "{eval-rst}",
+}
 #: Packages that pages use beyond those of the suite; a page that needs one is run with the heavy tests.
 HEAVY = re.compile(r"^\s*(?:import|from) (torch|torchmetrics|netcal|mapie|relplot|calibration)\b", re.MULTILINE)
 
@@ -62,40 +73,28 @@ def test_the_code_of_a_page_runs(path: Path, tmp_path: Path) -> None:
         run_page(text, named(path), tmp_path)
     finally:
         close_figures()
-    if path.name == "command-line.md":
-        write_files(tmp_path)
     for command in commands(text):
         files = files_of(command)
-        are_there = all(any(tmp_path.glob(name)) for name in files)
-        assert are_there or path.name == "command-line.md", f"the page does not make the files of: {command}"
-        if files and are_there:
+        assert all(any(tmp_path.glob(name)) for name in files), f"the page does not make the files of: {command}"
+        if files:
             run_command(command, tmp_path)
 
 
 def commands(text: str) -> list[str]:
     """The lines of a page's shell blocks that call surefoot."""
     lines = [line for block in SHELL.findall(text) for line in block.splitlines()]
-    return [line for line in lines if line.startswith("surefoot ")]
+    return [line for line in lines if re.match(r"(?:tail -f \S+ \| )?surefoot ", line)]
 
 
 def files_of(command: str) -> list[str]:
     """The files that a command reads: names and globs, but for what it writes."""
     read = re.sub(r"(?:-o|--\w+-tally|--save|--html|--junit|--markdown) \S+", "", command)
-    return re.findall(r"[\w./*-]+\.(?:csv|jsonl|parquet|tally)", read)
-
-
-def write_files(folder: Path) -> None:
-    """The files that the page on the command line names: a binary model's validation, test and other rows."""
-    rng = np.random.default_rng(0)
-    for name in ("validation", "test", "predictions", "labels"):
-        truth = rng.random(300)
-        rows = [f"{int(rng.random() < p)},{1 - p:.4f},{p:.4f}" for p in truth]
-        (folder / f"{name}.csv").write_text("\n".join(["label,p_0,p_1", *rows]))
+    return re.findall(r"[\w./*-]+\.(?:csv|jsonl|parquet|tally)", read) or re.findall(r"[\w./*-]+\.state", read)
 
 
 def run_command(command: str, folder: Path) -> None:
     """Run it; a rule of a gate may hold, anything else must succeed."""
-    full = re.sub(r"^surefoot\b", f"{sys.executable} -m surefoot", command)
+    full = re.sub(r"\bsurefoot ", f"{sys.executable} -m surefoot ", command.replace("tail -f", "cat"), count=1)
     done = subprocess.run(["bash", "-c", full], cwd=folder, capture_output=True, text=True, env=environment())
     assert done.returncode in ((0, 1) if "--fail-on" in command else (0,)), f"{command}\n{done.stderr}"
 

@@ -184,6 +184,12 @@ def test_every_parameter_and_what_is_returned_has_words(name: str) -> None:
         assert [one for one in text.many_returns if (one.description or "").strip()], "Returns is missing"
 
 
+@pytest.mark.parametrize("name", list(all_functions()))
+def test_no_parameter_is_described_twice(name: str) -> None:
+    described = [one.arg_name for one in parsed(all_functions()[name]).params]
+    assert sorted(described) == sorted(set(described))
+
+
 @pytest.mark.parametrize("kind", list(CLASSES), ids=CLASSES.values())
 def test_every_field_and_parameter_of_a_class_has_words(kind: type) -> None:
     text = parsed(kind)

@@ -22,8 +22,8 @@ def test_argument_row_value_and_way_out() -> None:
     assert (error.argument, error.row, error.value, error.has_value) == ("confidence", 2, 97.5, True)
     assert error.reason == "outside [0, 1]"
     assert str(error) == (
-        "confidence[2] is 97.5, outside [0, 1]. If these are logits, use Predictions.from_logits; if they are "
-        "percentages, divide by 100."
+        "confidence[2] is 97.5, outside [0, 1]. If these are logits, use from_logits=True or Predictions.from_logits; "
+        "if they are percentages, divide by 100."
     )
     assert error.args == (str(error),)
     assert repr(error) == f"InvalidPredictions({str(error)!r})"

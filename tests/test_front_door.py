@@ -100,7 +100,9 @@ def test_two_columns_that_can_mean_two_things_are_refused_with_both_ways() -> No
         for call, name in ((sf.assess, "assess"), (sf.ece, "ece"), (sf.risk_test, "risk_test")):
             with pytest.raises(sf.InvalidPredictions) as raised:
                 call(first, P1)
-            assert f"{name}(y_true=x, probabilities=numbers), or add pos_label=1" in str(raised.value)
+            positive = True if first is not Y and np.asarray(first).dtype == bool else 1
+            assert f"{name}(y_true=x, probabilities=numbers), or add pos_label={positive}" in str(raised.value)
+            call(first, P1, pos_label=positive)
             assert f"{name}(correct=x, confidence=numbers)" in str(raised.value)
 
 
@@ -140,6 +142,68 @@ def test_what_is_given_instead_of_data_gets_a_way_out() -> None:
         sf.ece(Y, PREDICTED)
     with pytest.raises(sf.InvalidPredictions, match="labels does not go with correct="):
         sf.ece(correct=CORRECT, confidence=CONFIDENCE, labels=[0, 1])
+
+
+def test_what_is_advised_works_when_typed() -> None:
+    with pytest.raises(sf.InvalidPredictions, match=r"Predictions\.from_correct\(x, numbers\)"):
+        sf.compare({"one": (Y, P1), "two": (Y, P2)})
+    with pytest.raises(sf.InvalidPredictions, match=r"give labels=\(negative, positive\)"):
+        sf.ece(["ill"] * 400, P1)
+    assert sf.ece(["ill"] * 400, P1, labels=("well", "ill")) > 0
+    with pytest.raises(sf.InvalidPredictions, match="use from_logits=True"):
+        sf.ece(Y, 10 * P1, pos_label=1)
+
+
+def test_labels_without_confidence_are_labels_wherever_they_come_from() -> None:
+    for wrap in (list, np.asarray, pd.Series, pl.Series, pd.Categorical):
+        for labels in (WORDS, PREDICTED):
+            with pytest.raises(sf.InvalidPredictions, match="confidence is missing"):
+                sf.ece(wrap(labels), wrap(labels))
+
+
+def test_options_by_position_and_confidence_beside_probabilities() -> None:
+    with pytest.raises(sf.InvalidPredictions, match="options of a function are given by name, such as n_bins=10"):
+        sf.ece(Y, P2, 10)
+    with pytest.raises(TypeError, match="probabilities were given twice"):
+        sf.ece(Y, P2, y_proba=P2)
+    with pytest.raises(TypeError, match="did you mean 'n_bins'"):
+        sf.ece(Y, P2, nbins=10)
+    with pytest.raises(TypeError, match="did you mean 'groups'"):
+        sf.assess(Y, P2, group=WORDS)
+    with pytest.raises(TypeError, match="'sample_weight' and 'weight', which mean the same"):
+        sf.ece(Y, P2, sample_weight=P1, weight=P1)
+    with pytest.raises(TypeError, match="from_logits is 0; it should be True or False"):
+        sf.assess(Y, P1, from_logits=0)
+
+
+def test_columns_of_a_frame_or_a_file_are_names(tmp_path: Path) -> None:
+    path = tmp_path / "f.csv"
+    FRAME.to_csv(path, index=False)
+    for x, of in ((FRAME, "a dataframe"), (pl.from_pandas(FRAME).lazy(), "a dataframe"), (path, "a file")):
+        with pytest.raises(
+            sf.InvalidPredictions, match=f"sample_weight is a ndarray, but of {of} a column is given by"
+        ):
+            sf.assess(x, y_true="label", y_proba="p", sample_weight=P1)
+
+
+def test_a_file_and_a_frame_give_the_same_numbers(tmp_path: Path) -> None:
+    frame = FRAME.assign(pred=RNG.integers(0, 2, 400), weight=RNG.random(400))
+    frame.to_csv(tmp_path / "f.csv", index=False)
+    found = sf.assess(tmp_path / "f.csv", y_true="label", y_proba="p")
+    assert found.accuracy == sf.assess(frame, y_true="label", y_proba="p").accuracy == WHOLE.accuracy
+    with pytest.raises(sf.InvalidPredictions, match="name probabilities="):
+        sf.assess(tmp_path / "f.csv", from_logits=True)
+
+
+def test_columns_named_after_labels_are_matched_by_name() -> None:
+    expected = sf.ece(WORDS, P2)
+    turned = pd.DataFrame({"yes": P1, "no": 1 - P1})
+    assert sf.ece(WORDS, turned) == pytest.approx(expected)
+    assert sf.ece(WORDS, turned, labels=["no", "yes"]) == pytest.approx(expected)
+    frame = turned.assign(label=WORDS)
+    by_class = sf.cw_f1(WORDS, P2, average=None)
+    chosen = sf.cw_f1(frame, y_true="label", y_proba=["yes", "no"], labels=["yes", "no"], average=None)
+    assert chosen.tolist() == pytest.approx(by_class[::-1].tolist())
 
 
 # -- metrics and displays ----------------------------------------------------------------------------------------------
@@ -189,6 +253,21 @@ def test_labels_choose_and_order_classes_with_or_without_probabilities() -> None
     assert sf.cw_f1(Y, P2, labels=[0, 1], average=None).tolist() == pytest.approx(expected.tolist())
     assert sf.confusion(Y, PREDICTED).matrix.tolist() == sf.confusion(Y, P2).matrix.tolist()
     assert sf.confusion(WORDS, np.array(["no", "yes"])[PREDICTED]).labels == ("no", "yes")
+
+
+def test_a_confusion_matrix_needs_no_confidence_and_ignores_nothing() -> None:
+    expected = sf.confusion(Y, PREDICTED).matrix.tolist()
+    assert sf.confusion(Y, PREDICTED, CONFIDENCE).matrix.tolist() == expected
+    assert sf.confusion(Y, PREDICTED.astype(float), pos_label=None).matrix.tolist() == expected
+    assert sf.confusion(truth=Y, predicted=PREDICTED, y_true=None).matrix.tolist() == expected
+    assert sf.confusion(Y, PREDICTED, weight=np.full(400, 2.0)).matrix.sum() == 800
+    with pytest.raises(TypeError, match="unexpected argument 'normalize'"):
+        sf.confusion(Y, PREDICTED, normalize=True)
+    with pytest.raises(TypeError, match="'y_true' was given twice"):
+        sf.confusion(Y, PREDICTED, y_true=Y)
+    lazy = pl.from_pandas(FRAME).lazy()
+    chosen = sf.cw_f1(lazy, y_true="label", y_pred="decided", confidence="sure", labels=[1], average=None)
+    assert chosen.tolist() == pytest.approx(sf.cw_f1(Y, PREDICTED, CONFIDENCE, labels=[1], average=None).tolist())
 
 
 @pytest.mark.parametrize(
@@ -247,7 +326,33 @@ def test_swapped_labels_are_warned_of_wherever_rows_lie() -> None:
     assert sf.assess(sf.tally(sf.Predictions.from_probabilities(1 - Y, sure))).warnings
 
 
+def test_swapped_classes_of_many_are_warned_of_in_tallies_too() -> None:
+    truth = RNG.choice(3, 600, p=[0.8, 0.1, 0.1])
+    table = np.where(np.arange(3) == ((truth + RNG.choice(2, 600)) % 3)[:, None], 0.8, 0.1)
+    p = sf.Predictions.from_probabilities(truth, table)
+    (one,), (other,) = sf.assess(p).warnings, sf.assess(sf.tally(p)).warnings
+    assert one == other
+    assert "always predicting 0" in one
+
+
+def test_a_balanced_model_is_not_told_to_swap_what_is_right() -> None:
+    truth = (RNG.random(2000) < 0.05).astype(int)
+    p = np.clip(0.45 + 0.3 * truth + RNG.normal(0, 0.15, 2000), 0.01, 0.99)
+    (warning,) = sf.assess(truth, np.column_stack([1 - p, p])).warnings
+    assert "usual for a model trained with balanced class weights" in warning
+    assert "labels=[1, 0]" not in warning
+
+
 def test_an_ordinary_model_is_not_warned_of() -> None:
+    heavy = np.ones(600)
+    heavy[0] = 1e6
+    wrong = np.arange(600) == 0
+    assert not sf.assess(y_true=wrong.astype(int) * 0, y_pred=wrong * 1, confidence=[0.9] * 600, weight=heavy).warnings
+    # a hard task: one answer in ten is right, and surer than the others
+    right = RNG.random(500) < 0.1
+    assert not sf.assess(correct=right, confidence=np.clip(0.8 + 0.1 * right, 0, 1)).warnings
+    # a batch of one class
+    assert not sf.assess(y_true=np.zeros(300, int), probabilities=RNG.beta(1, 3, 300)).warnings
     assert WHOLE.warnings == ()
     few = sf.assess(correct=[False] * 3, confidence=[0.9] * 3)
     assert few.warnings == ()
@@ -296,7 +401,11 @@ def test_markdown_and_pictures(tmp_path: Path) -> None:
 def test_metrics_are_attributes_and_a_mapping() -> None:
     assert WHOLE.csr == WHOLE["csr"] == dict(WHOLE.metrics)["csr"]
     assert {"csr", "ece", "verdict", "summary"} <= set(dir(WHOLE))
+    assert dict(WHOLE) == dict(WHOLE.metrics)
+    assert "ece" in WHOLE
     assert not hasattr(WHOLE, "nonsense")
+    with pytest.raises(AttributeError, match="tce was not computed; add it to metrics="):
+        _ = sf.assess(Y, P2, metrics=["ece"]).tce
     bare = sf.assess(correct=CORRECT, confidence=CONFIDENCE)
     with pytest.raises(AttributeError, match="probabilities"):
         _ = bare.auc
@@ -321,6 +430,11 @@ def test_the_reliability_curve_is_that_of_scikit_learn_with_limits(strategy: str
     assert curve.to_frame().shape == (len(curve.count), 7)
     doubled = sf.reliability_curve(Y, P2, n_bins=5, sample_weight=np.full(len(Y), 2.0))
     np.testing.assert_allclose(doubled.lower, curve.lower)
+    flipped = sf.reliability_curve(WORDS, P2, of="event", pos_label="no", n_bins=7, strategy=strategy)
+    expected = calibration_curve(1 - Y, 1 - P1, n_bins=7, strategy=strategy)
+    np.testing.assert_allclose(flipped.prob_true, expected[0], rtol=1e-12)
+    with pytest.raises(sf.InvalidPredictions, match="which of them is the event"):
+        sf.reliability_curve(WORDS, P2, of="event")
     with pytest.raises(ValueError, match="strategy is 'kmeans'"):
         sf.reliability_curve(Y, P2, strategy="kmeans")
     with pytest.raises(sf.InvalidPredictions, match="two classes"):

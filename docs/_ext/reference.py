@@ -49,6 +49,7 @@ GROUPS = (
             "metrics.classwise",
             "metrics.confusion",
             "metrics.ranking",
+            "metrics.roc",
             "metrics.selective",
         ),
     ),
@@ -129,6 +130,17 @@ def own_members(name: str) -> list[tuple[str, str]]:
     return sorted(members, key=lambda pair: (pair[0] == "property", pair[1]))
 
 
+def file_names() -> dict[str, str]:
+    """Other names for the pages of classes that differ from a function's by case only: `Tally` and `tally`."""
+    functions = {name for name in surefoot._HOMES if name.islower()}
+    classes = {
+        name
+        for name in surefoot._HOMES
+        if not name.islower() and name.lower() in functions
+    }
+    return {f"surefoot.{name}": f"surefoot.{name}-class" for name in classes}
+
+
 def _table(module: str, names: list[str]) -> str:
     lines = "\n".join(f"   {name}" for name in names)
     return (
@@ -179,6 +191,7 @@ def _find_public(app: Any, env: Any, node: Any, content: Any) -> Any:
 def setup(app: Any) -> dict[str, Any]:
     """Write the page before Sphinx looks for its sources."""
     app.config.autosummary_context = {"own_members": own_members}
+    app.config.autosummary_filename_map = file_names()
     app.connect("config-inited", _write, priority=100)
     app.connect("missing-reference", _find_public)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

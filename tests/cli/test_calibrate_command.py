@@ -56,7 +56,7 @@ def test_rows_are_corrected_in_their_order(tmp_path, suffix, capsys) -> None:
 def test_without_a_method_one_is_recommended(tmp_path, capsys) -> None:
     fit = written(tmp_path / "fit.csv", *rows(800, 0))
     assert run(["calibrate", "--fit", str(fit)]) == 0
-    said = capsys.readouterr().out
+    said = " ".join(capsys.readouterr().out.split())
     assert "Recommended: " in said
     assert "exactly 0 or 1" in said
     assert "safe_platt" in said

@@ -309,7 +309,9 @@ def outputs_of(width: int, risky: Path, stream: Path) -> Iterator[str]:
     )
     yield in_a_terminal(width, folder, "monitor", stream.name, "--state", state)
     yield in_a_terminal(width, folder, "monitor", "--state", state, "--fail-on", "drift")
-    yield in_a_terminal(width, folder, "assess", "-h")
+    yield in_a_terminal(width, folder, "calibrate", "--fit", clinical(folder / "fit.csv", 300).name, *CLINICAL)
+    for command in COMMANDS:
+        yield in_a_terminal(width, folder, command, "-h")
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -125,3 +125,14 @@ def test_a_state_goes_on_as_it_was_begun(risky: Path, tmp_path: Path, capfd: pyt
     assert run(["monitor", str(tmp_path / "1.csv"), "--state", other, "--id", "id"]) == 0
     assert run(["monitor", str(tmp_path / "1.csv"), "--state", other]) == 2
     assert "name the column with --id" in capfd.readouterr().err
+
+
+def test_an_error_at_full_certainty_is_proof(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    rows = pa.table({"correct": [True, False, True], "confidence": [0.9, 1.0, 0.8]})
+    pq.write_table(rows, tmp_path / "a.parquet")
+    page = tmp_path / "a.html"
+    assert run(["monitor", str(tmp_path / "a.parquet"), "--state", str(tmp_path / "s"), "-o", str(page)]) == 0
+    told = " ".join(out(capfd).split())
+    assert "ALARM overconfident since about row 2: 1 error where 0 were expected (100 points); alarm at row 2" in told
+    assert "no proof" not in told
+    assert "NaN" not in page.read_text()

@@ -65,7 +65,7 @@ def test_what_is_ambiguous_is_asked_for(columns: dict[str, Any], asked: str) -> 
 def test_what_the_user_says_stands_first() -> None:
     columns = {"label": LABELS, "target": OTHERS, "pred": OTHERS, "confidence": SURE, "p": SURE}
     assert found(columns, truth="target") == Columns("target", "pred", "confidence")
-    assert found(columns, truth="label", probabilities="p") == Columns("label", "pred", probabilities="p")
+    assert found(columns, truth="label", probabilities="p") == Columns("label", probabilities="p")
     with pytest.raises(Ambiguous, match="there is no column 'nope' for truth; the columns are 'label'"):
         found(columns, truth="nope")
 

@@ -155,9 +155,9 @@ def test_metrics_the_data_cannot_give_say_why() -> None:
     p = by_correct([1, 0], [0.5, 0.5])
     with pytest.raises(sf.MetricUnavailable, match="cw_mcc needs true and predicted labels"):
         sf.cw_mcc(p)
-    with pytest.raises(sf.MetricUnavailable, match="auc ranks the scores"):
+    with pytest.raises(sf.MetricUnavailable, match="auc needs the probability of each class"):
         sf.auc(p)
-    with pytest.raises(sf.MetricUnavailable, match="ranks the scores"):
+    with pytest.raises(sf.MetricUnavailable, match="needs the probability of each class"):
         sf.roc_curve(Predictions.from_labels([0, 1], [0, 1], [0.5, 0.5]))
 
 
@@ -182,9 +182,9 @@ def test_roc_curve_of_a_class_among_several() -> None:
     assert curve.tpr.tolist() == [0, 1, 1, 1]
     assert curve.fpr.tolist() == [0, 0, 0.5, 1]
     assert curve.auc == 1.0
-    with pytest.raises(sf.InvalidPredictions, match="say whose"):
+    with pytest.raises(sf.InvalidPredictions, match="name that of the curve"):
         sf.roc_curve(truth, table)
-    with pytest.raises(sf.InvalidPredictions, match="none of the classes"):
+    with pytest.raises(sf.InvalidPredictions, match="not one of the classes"):
         sf.roc_curve(truth, table, label="z")
 
 

@@ -187,7 +187,7 @@ def test_plans_refuse_what_makes_no_sense() -> None:
         sf.required_n([1.0, 1.0], deflation=0.1)
     with pytest.raises(InvalidPredictions, match="confidence"):
         sf.required_n([0.5, 1.2], deflation=0.1)
-    with pytest.raises(ValueError, match="none is known below"):
+    with pytest.raises(ValueError, match="need a level of at least"):
         sf.required_n([0.7, 0.8], deflation=0.1, level=0.0005)
     with pytest.raises(ValueError, match="n is 0"):
         sf.minimum_detectable([0.7], n=0)

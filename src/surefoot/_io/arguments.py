@@ -9,7 +9,7 @@ import numpy as np
 
 def check_share(name: str, value: Any, example: str) -> None:
     """Refuse what is no number strictly between 0 and 1."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.floating) or not 0 < value < 1:
         raise ValueError(f"{name} is {value!r}; it should be a number between 0 and 1, such as {example}.")
 
 

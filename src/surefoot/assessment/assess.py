@@ -24,6 +24,7 @@ from surefoot.core.tally import Label, Tally
 from surefoot.errors import InvalidPredictions, MetricUnavailable
 from surefoot.figures.reliability import bands, near_certainty, reliability
 from surefoot.metrics import ALL
+from surefoot.metrics.ranking import weights_of_classes
 from surefoot.metrics.tallying import ALWAYS, by_name, terms_for
 from surefoot.metrics.terms import WEIGHT
 from surefoot.predictions import ArrayPredictions, FramePredictions, Predictions
@@ -185,9 +186,9 @@ def assess(
     for name in names or ():
         by_name(name)
     if isinstance(x, Tally):
-        refuse_beside("assess(tally)", second, third, columns)
+        refuse_beside("assess(tally)", second, third, named_columns(columns, "assess"))
         return _conclude(_evidence_of_tally(x, request), request)
-    if isinstance(x, str | PathLike) and second is None:
+    if isinstance(x, str | PathLike) and second is None and third is None:
         return _assess_file(os.fspath(x), request, named_columns(columns, "assess"))
     predictions = as_predictions(x, second, third, columns, function="assess")
     looks_grouped = ""
@@ -210,12 +211,14 @@ def _assess_file(path: str, request: Request, named: dict[str, Any]) -> Assessme
             raise InvalidPredictions("is no name; of a file, give the name of a column", argument=role)
     options = {name: named.pop(name) for name in ("labels", "floor", "float32") if name in named}
     if named.pop("from_logits", False):
-        named["logits"] = named.pop("probabilities", None)
+        if "probabilities" not in named:
+            raise InvalidPredictions("from_logits= says that probabilities are logits", hint="name probabilities=")
+        named["logits"] = named.pop("probabilities")
     positive = named.pop("pos_label", None)
     # files are read above this layer, by whoever has Arrow
     reading = import_module("surefoot.files.reading").read(
         path,
-        frame_arguments(named),
+        frame_arguments(named, "a file"),
         by=request.by,
         group=request.groups,
         metrics=None if request.metrics is None else [*request.metrics, *ALWAYS_TOLD],
@@ -422,7 +425,7 @@ def _conclude(evidence: Evidence, request: Request) -> Assessment:
     over, under = both_sides(whole, rows, evidence.dependence)
     effect = over.design_effect
     counts, diagram, by_decade = counts_of(whole), reliability(whole, effect=effect), bands(whole)
-    commonest = _commonest(rows)
+    commonest = _commonest(whole, rows)
     judged = judge(over, under, counts, by_decade, diagram, level=level, margin=margin)
     slices = slices_of(evidence.parts, evidence.chosen, level=level, margin=margin, descriptive=evidence.by == "truth")
     return Assessment(
@@ -450,18 +453,26 @@ def _conclude(evidence: Evidence, request: Request) -> Assessment:
         near_certainty=near_certainty(whole, effect=effect),
         codes=evidence.codes,
         predictions=rows,
-        warnings=swap_warnings(values["accuracy"].value, over, evidence.labels, commonest, rows),
+        warnings=swap_warnings(values["accuracy"].value, over, evidence.labels, commonest, rows)
+        if rows is not None or not over.is_weighted
+        else (),
     )
 
 
-def _commonest(rows: ArrayPredictions | None) -> tuple[Label, float] | None:
-    """The most common true class, and its share of the weight."""
-    if rows is None or rows.truth is None:
+def _commonest(whole: Tally, rows: ArrayPredictions | None) -> tuple[Label, float] | None:
+    """The most common true class, and its share of the weight; from a tally if it holds rankings."""
+    if rows is None:
+        weights = weights_of_classes(whole)
+        labels: Any = whole.labels
+    elif rows.truth is None:
         return None
-    labels, codes = np.unique(rows.truth, return_inverse=True)
-    weights = np.bincount(codes, rows.weight if rows.is_weighted else None)
+    else:
+        labels, codes = np.unique(rows.truth, return_inverse=True)
+        labels, weights = labels.tolist(), np.bincount(codes, rows.weight).astype(np.float64)
+    if weights is None or not weights.sum():
+        return None
     most = int(weights.argmax())
-    return labels[most].item(), float(weights[most] / weights.sum())
+    return labels[most], float(weights[most] / weights.sum())
 
 
 def _intervals(rows: ArrayPredictions, codes: Codes | None) -> dict[str, Interval]:

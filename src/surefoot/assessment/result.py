@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -27,7 +27,7 @@ from surefoot.risk.planning import typical_range
 from surefoot.risk.result import RiskResult
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Assessment:
     """The answer: a verdict, the risk, the value of the confidences, and where the errors are.
 
@@ -169,7 +169,25 @@ class Assessment:
             return self.metrics[name]
         if name not in ALL:
             raise MetricUnavailable(f"there is no metric {name!r}; surefoot.metrics.ALL lists them.")
-        raise MetricUnavailable(self.reasons[name])
+        raise MetricUnavailable(
+            self.reasons.get(name, f"{name} was not computed; add it to metrics=, or leave that out.")
+        )
+
+    def keys(self) -> list[str]:
+        """The names of the metrics, so that ``dict(a)`` gives them all.
+
+        Returns
+        -------
+        list of str
+            Those that this input gives.
+        """
+        return list(self.metrics)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.metrics)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.metrics
 
     def __getattr__(self, name: str) -> float:
         # only reached for names that are no fields; copies are asked for names before they have any

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import textwrap
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,9 +17,11 @@ from surefoot.cli.outputs import check_outputs, size_of
 from surefoot.cli.parsing import closest
 
 if TYPE_CHECKING:
+    from surefoot.assessment.calibrate import Calibration, Trial
     from surefoot.files.reader import Reading
     from surefoot.files.source import Source
     from surefoot.predictions import ArrayPredictions
+    from surefoot.render.text import Terminal
 
 _FORMATS = (".csv", ".parquet", ".arrow", ".feather", ".jsonl")
 #: What the columns that are added start with.
@@ -63,15 +67,15 @@ def command(
 ) -> None:
     """Correct probabilities with the help of labelled rows.
 
-    Without a method, several are fitted to half of the rows and compared on the other half. The best of those whose
-    safety is proven is used, fitted to all rows.
+    Without a method, several are fitted to half of the rows and compared on the other half. The best of those with a
+    proven guarantee is used.
 
     \b
       surefoot calibrate --fit validation.csv
       surefoot calibrate --fit validation.csv \\
-        --apply test.csv -o corrected.csv --save c.json
+        --apply test.csv -o fixed.csv --save c.json
       surefoot calibrate --load c.json \\
-        --apply new.csv -o corrected.csv
+        --apply new.csv -o fixed.csv
     """
     delimiter = checked_delimiter(delimiter)
     columns = columns_of(locals())
@@ -144,12 +148,14 @@ def _read(path: str, columns: dict[str, str], delimiter: str | None, positive: s
     """Rows with probabilities and truth, in memory."""
     from surefoot.files.reader import Reader
     from surefoot.files.source import BadFile
+    from surefoot.render.text import Terminal
 
     sources = _open(path, delimiter, "fit to")
     reading = Reader(path, sources, columns, None, None, None, None, positive=positive).whole()
     if reading.columns is None or not (reading.columns.probabilities or reading.columns.logits):
         raise BadFile("calibration needs probabilities; name them with --probabilities or --logits", file=path)
-    say(f"  {reading.said}")
+    for line in textwrap.wrap(f"Columns used: {reading.said}", _width(Terminal.detect())):
+        say(f"  {line}")
     return reading
 
 
@@ -164,6 +170,7 @@ def _fit(reading: Reading, method: str | None) -> Any:
     """The calibrator that was asked for, or the recommended one with how it was found."""
     from surefoot.assessment.calibrate import calibrate
     from surefoot.calibrators.registry import new_calibrator
+    from surefoot.render.text import Terminal
 
     rows: ArrayPredictions = reading.held  # type: ignore[assignment]
     assert reading.columns is not None
@@ -172,8 +179,46 @@ def _fit(reading: Reading, method: str | None) -> Any:
     if method is not None:
         return new_calibrator(method, from_logits=from_logits).fit(table, rows.truth, labels=list(rows.labels or ()))
     found = calibrate(rows.truth, table, labels=list(rows.labels or ()), from_logits=from_logits)
-    say(f"\n{found}\n")
+    say("\n" + "\n".join(f"  {line}".rstrip() for line in _lines(found, Terminal.detect())) + "\n")
     return found.calibrator
+
+
+def _width(terminal: Terminal) -> int:
+    """Columns for text beside the margin: what the terminal has, from 50 up, and no more than reads well."""
+    return min(max(terminal.width, 50), 98) - 2
+
+
+def _lines(found: Calibration, terminal: Terminal) -> Iterator[str]:
+    """The calibrators that were compared, in as many columns as there is room for, and the one that is recommended."""
+    rows = [_trial(name, trial) for name, trial in found.trials.items()]
+    titles = ["", "log loss", "saved, 95% CI", "cwA", "CSR", "p-value", "proof"]
+    widths = [max(len(row[i]) for row in [titles, *rows]) + 2 for i in range(len(titles))]
+    kept = {0}
+    for i in (1, 6, 5, 2, 4, 3):
+        if sum(widths[j] for j in kept) + widths[i] <= _width(terminal):
+            kept.add(i)
+    for row in [titles, *rows]:
+        yield "".join(f"{row[i]:<{widths[i]}}" if i == 0 else f"{row[i]:>{widths[i]}}" for i in sorted(kept))
+    for name, trial in found.trials.items():
+        if trial.note:
+            yield from textwrap.wrap(f"{name}: {trial.note}", _width(terminal), subsequent_indent="  ")
+    model = found.calibrator
+    chosen = f"Recommended: {found.recommended}, chosen by the held-out rows and fitted to the others."
+    advice = f"{chosen} {model.guarantee} What it costs: {model.cost}"
+    yield ""
+    yield from textwrap.wrap(advice, _width(terminal))
+
+
+def _trial(name: str, trial: Trial) -> list[str]:
+    """A calibrator as a line of the table."""
+    saved, risk = trial.saved, trial.assessment.risk
+    if saved.is_absent:
+        interval = "-" if math.isnan(saved.value) else f"{saved.value:+g}"
+    else:
+        interval = f"{saved.low:+.4f} to {saved.high:+.4f}"
+    mark = "risky" if trial.is_risky else "yes" if trial.is_safe else ""
+    numbers = [f"{trial.log_loss:.4f}", interval, f"{trial.assessment['cw_accuracy']:.4f}", f"{risk.csr:.3g}"]
+    return [name, *numbers, f"{risk.pvalue_omnibus:.2g}", mark]
 
 
 def _logits(rows: ArrayPredictions) -> Any:

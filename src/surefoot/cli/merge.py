@@ -22,7 +22,7 @@ def command(
 
     \b
       surefoot assess mon.parquet -o mon.tally
-      surefoot merge mon.tally tue.tally -o all.tally
+      surefoot merge mon.tally tue.tally -o w.tally
     """
     with clear_errors():
         check_outputs(output)

@@ -96,4 +96,6 @@ def check_outputs(*paths: str | None, beside: Sequence[str] = ()) -> None:
 def size_of(path: str) -> str:
     """The size of a file, for people."""
     size = Path(path).stat().st_size
+    if size < 1024:
+        return f"{size:,} bytes"
     return f"{size / 1024:,.0f} KB" if size < 1 << 20 else f"{size / (1 << 20):,.1f} MB"

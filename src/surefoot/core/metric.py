@@ -148,7 +148,7 @@ class Metric:
         Returns
         -------
         float
-            The value, as :meth:`__call__` returns it.
+            The value, as ``metric(predictions)`` returns it.
 
         Raises
         ------

@@ -13,17 +13,20 @@ from surefoot._stats.binomial import limits
 from surefoot.core.frames import Backend, build_frame
 from surefoot.core.keys import Bins
 from surefoot.core.table import Floats
+from surefoot.core.tally import Label
 from surefoot.core.term import Term
 from surefoot.errors import InvalidPredictions
 from surefoot.metrics.binned import check_bins
 from surefoot.predictions import Predictions, as_predictions
 from surefoot.predictions.arguments import Columns, takes_predictions
+from surefoot.predictions.dataframe import FrameColumns, is_frame
+from surefoot.predictions.labels import quote
 
 Strategy = Literal["uniform", "quantile"]
 View = Literal["prediction", "event"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ReliabilityCurve:
     """How often predictions come true, by how probable they were said to be; one entry for each bin with samples.
 
@@ -93,7 +96,8 @@ def reliability_curve(
         Bins of equal width, or bins that hold equally many samples (these need the rows in memory).
     of : {"prediction", "event"}, default "prediction"
         ``"prediction"`` compares the confidence in the predicted class with how often it is correct. ``"event"``, for
-        two classes, compares the probability of the positive class with how often it occurs, as scikit-learn does.
+        two classes, compares the probability of the positive class (``pos_label``) with how often it occurs, as
+        scikit-learn does; it needs the rows in memory.
     level : float, default 0.95
         The confidence level of ``lower`` and ``upper``.
 
@@ -114,12 +118,15 @@ def reliability_curve(
         raise ValueError(f"strategy is {strategy!r}; it should be 'uniform' or 'quantile'.")
     if of not in ("prediction", "event"):
         raise ValueError(f"of is {of!r}; it should be 'prediction' or 'event'.")
-    # of an event there is nothing but labels and probabilities: two columns by position can mean one thing only
-    p = as_predictions(x, second, third, columns, function="reliability_curve", is_ranking=of == "event")
-    p = _events(p) if of == "event" else p
+    if of == "event":
+        p = _events(x, second, third, columns)
+    else:
+        p = as_predictions(x, second, third, columns, function="reliability_curve")
     if strategy == "quantile":
         p = p.rows("bins of equal mass")
-        edges = np.percentile(p.confidence, np.linspace(0, 100, int(n_bins) + 1))
+        shares = np.linspace(0, 1, int(n_bins) + 1)
+        weighted: Any = {"weights": p.weight, "method": "inverted_cdf"} if p.is_weighted else {}
+        edges = np.quantile(p.confidence, shares, **weighted)
     else:
         edges = np.linspace(0, 1, int(n_bins) + 1)
     bins = Bins("confidence", tuple(edges[1:-1].tolist()), "right", f"{strategy} bins {edges.tolist()}")
@@ -142,14 +149,41 @@ _TERMS: dict[str, Any] = {
 }
 
 
-def _events(p: Predictions) -> Predictions:
+def _events(x: Any, second: Any, third: Any, columns: Columns) -> Predictions:
     """The probability of the positive class, and whether it occurred, as confidence and correctness."""
+    table = columns.get("probabilities", columns.get("y_proba", second))
+    if is_frame(x) and table is not None:
+        takes_positive = len(FrameColumns(x, {"probabilities": table}).probability_names()) == 1
+    else:
+        takes_positive = not isinstance(x, Predictions) and np.ndim(table) < 2
+    named: Any = {k: v for k, v in columns.items() if k != "pos_label" or takes_positive}
+    # of an event there is nothing but labels and probabilities: two columns by position can mean one thing only
+    p = as_predictions(x, second, third, named, function="reliability_curve", is_ranking=True)
     if p.labels is None or p.probabilities is None or len(p.labels) != 2:
         raise InvalidPredictions(
             "of='event' needs the probabilities of two classes", hint="give (y_true, probabilities), or of='prediction'"
         )
     rows = p.rows("a curve of events")
-    probability = rows.probabilities if rows.probabilities.ndim == 1 else rows.probabilities[:, 1]
+    at = _positive(p.labels, columns.get("pos_label"), is_known=rows.probabilities.ndim == 1)
+    if rows.probabilities.ndim == 2:
+        probability = rows.probabilities[:, at]
+    else:
+        probability = rows.probabilities if at else 1 - rows.probabilities
     weight = rows.weight if rows.is_weighted else None
     # probabilities were checked, and rounded if they had to be, when the predictions were made
-    return Predictions.from_correct(rows.truth == p.labels[1], probability, sample_weight=weight, float32=False)
+    return Predictions.from_correct(
+        rows.truth == p.labels[at], probability.astype(np.float64), sample_weight=weight, float32=False
+    )
+
+
+def _positive(labels: tuple[Label, ...], pos_label: Any, *, is_known: bool) -> int:
+    """Which of two classes is the event; of 0 and 1, or booleans, the second."""
+    if pos_label is not None:
+        if pos_label not in labels:
+            raise InvalidPredictions(f"pos_label is {pos_label!r}, which is none of the labels {quote(labels)}.")
+        return labels.index(pos_label)
+    if not is_known and labels not in ((0, 1), (False, True)):
+        raise InvalidPredictions(
+            f"the classes are {quote(labels)}: which of them is the event?", hint=f"set pos_label={labels[1]!r} or so"
+        )
+    return 1

@@ -29,6 +29,12 @@ _NAMES = {
 _LISTS = "probabilities probs prob proba probas probability yprob yprobs yproba predictproba softmax scores predprobs p"
 _SINGLES = "predictedprobability probability prob proba yprob yproba yscore p1 score p probs probabilities"
 _LOGITS = "logits logit"
+#: Roles that are enough to measure by.
+_COMPLETE = (
+    *({"truth", scores} for scores in ("probabilities", "logits")),
+    *({"correct", claim} for claim in ("confidence", "doubt")),
+    *({"truth", "predicted", claim} for claim in ("confidence", "doubt")),
+)
 _PREFIX = re.compile(r"^((?:p|prob|proba|probs|probability|probabilities|softmax)(?:[_ .\-]|(?=\d)))(?=.)", re.I)
 
 
@@ -132,6 +138,9 @@ class _Finder:
 
     def found(self) -> Columns:
         named = {role for role in self.taken if role != "weight"}
+        if any(roles <= named for roles in _COMPLETE):
+            # all that is needed was named: a column that nobody named does not change the numbers
+            return Columns(**self.taken)
         if "weight" not in self.taken:
             self._by_name("weight", self._is_number)
         if not named & {"correct", "confidence", "doubt"}:

@@ -61,11 +61,13 @@ def load(
     ...     load(path)
     Predictions(2 rows, accuracy 50.0%)
     """
-    named = frame_arguments(named_columns(columns, "load"))
+    named = frame_arguments(named_columns(columns, "load"), "a file")
     labels, floor = named.pop("labels", None), named.pop("floor", None)
     positive, float32 = named.pop("pos_label", None), named.pop("float32", True)
     if named.pop("from_logits", False):
-        named["logits"] = named.pop("probabilities", None)
+        if "probabilities" not in named:
+            raise BadFile("from_logits= says that probabilities are logits; name probabilities=", file=os.fspath(path))
+        named["logits"] = named.pop("probabilities")
     if logits is not None:
         named["logits"] = logits
     sources = open_data(os.fspath(path), delimiter)

@@ -37,7 +37,7 @@ SPIEGELHALTER_Z = Metric(
     _spiegelhalter,
     title="Spiegelhalter's z",
     about="risk",
-    reading="The Brier score in standard deviations from what calibration would make it.",
+    reading="How far the Brier score is from its expected value under calibration, in standard deviations.",
     notation=r"\frac{\sum_i (y_i - c_i)(1 - 2 c_i)}{\sqrt{\sum_i (1 - 2 c_i)^2 c_i (1 - c_i)}}",
     ideal=0.0,
     direction="nearest",

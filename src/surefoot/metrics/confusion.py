@@ -19,9 +19,7 @@ from surefoot.errors import InvalidPredictions
 from surefoot.metrics.averages import Average, average_classes, check_average
 from surefoot.predictions import Predictions, as_predictions
 from surefoot.predictions.arguments import Columns, takes_predictions
-from surefoot.predictions.base import border_of
-from surefoot.predictions.dataframe import is_frame
-from surefoot.predictions.labels import check_labels, kind_of_label
+from surefoot.predictions.labels import as_labels, check_labels, kind_of_label
 
 PAIRS = Term("weight by class pair", lambda row: row.weight, CLASS_PAIR)
 CW_PAIRS = Term("confidence by class pair", lambda row: row.weight * row.confidence, CLASS_PAIR)
@@ -162,7 +160,8 @@ def asked_labels(predictions: Predictions, labels: Any) -> tuple[Label, ...] | N
     """The caller's choice of classes, checked; None for all."""
     if labels is None or predictions.truth is None:
         return None
-    assert predictions.labels is not None
+    if predictions.labels is None:  # a lazy frame, whose labels are known once it is read
+        return tuple(as_labels("labels", labels).tolist())
     return check_labels(labels, kind_of_label(predictions.labels[0]), None)
 
 
@@ -195,16 +194,9 @@ def confusion(x: Any = None, second: Any = None, third: Any = None, /, **columns
     >>> confusion([0, 1, 1], [0, 1, 0]).matrix.tolist()
     [[1.0, 0.0], [1.0, 1.0]]
     """
-    predicted = columns.get("y_pred", columns.get("predicted", second))
-    is_named = not columns.keys().isdisjoint(("probabilities", "y_proba", "pos_label", "correct"))
-    if not (isinstance(x, Predictions) or is_frame(x) or is_named) and np.ndim(predicted) < 2:
-        truth = columns.get("y_true", columns.get("truth", x))
-        border = border_of(truth, predicted)
-        certain = border.xp.ones_like(border.labels("y_true", truth), dtype=border.xp.float64)
-        weight = columns.get("sample_weight", columns.get("weight"))
-        predictions = Predictions.from_labels(truth, predicted, certain, sample_weight=weight)
-    else:
-        predictions = as_predictions(x, second, third, columns, function="confusion", labels_choose=True)
+    predictions = as_predictions(
+        x, second, third, columns, function="confusion", labels_choose=True, needs_confidence=False
+    )
     return _table(PAIRS, predictions, columns.get("labels"))
 
 

@@ -134,7 +134,7 @@ AREAS = {
         pair_probability,
         shared_pairs,
         "AUC",
-        "How often a row of a class is ranked above one of another; blind to calibration.",
+        "How often a sample of a class outscores one of another class; it says nothing about calibration.",
         r"P(s_i > s_j) + \tfrac12 P(s_i = s_j), \quad y_i = k \ne y_j",
     ),
     "cw_auc": Area(
@@ -142,7 +142,7 @@ AREAS = {
         pair_probability,
         shared_pairs,
         "Confidence-weighted AUC (cwAUC)",
-        "The same with each pair weighted by the confidences in it; above AUC, confident rows are ranked better.",
+        "AUC with each pair weighted by its confidences; above AUC if confident samples are ranked better.",
         r"P_w(s_i > s_j) + \tfrac12 P_w(s_i = s_j), \quad w_{ij} = c_i c_j,\ y_i = k \ne y_j",
     ),
     "cw_average_precision": Area(
@@ -150,7 +150,7 @@ AREAS = {
         mean_precision,
         mean_precision_error,
         "Confidence-weighted average precision",
-        "Precision as the rows of a class are found one by one, each counted by its confidence.",
+        "Mean precision over all thresholds, with each sample counted by its confidence.",
         r"\sum_n (\mathrm{cwR}_n - \mathrm{cwR}_{n-1})\, \mathrm{cwP}_n",
     ),
 }
@@ -218,6 +218,13 @@ def _off(t: Tally, name: str, average: Average) -> Any:
 
 def _plain(result: Any) -> Any:
     return result.value if isinstance(result, Outcome) else result
+
+
+def weights_of_classes(t: Tally) -> Floats | None:
+    """The weight of the true rows of each class; None if the tally does not hold them."""
+    if t.labels is None or not t.has(POSITIVE) or not t.has(NEGATIVE):
+        return None
+    return _by_class(t, "auc", None).support
 
 
 @cache

@@ -41,8 +41,8 @@ def _metric(name: str, threshold: float, title: str, notation: str, least: float
         title=title,
         about="score",
         reading=(
-            f"Of rows of confidence {threshold:g} or more: what the margin over it earns where they are right"
-            + (", less what it loses where they are wrong." if counts_wrong else ".")
+            f"Mean over samples of confidence {threshold:g} or more: a correct one earns its margin above that"
+            + (", an error loses it." if counts_wrong else ", an error counts 0.")
         ),
         notation=notation,
         ideal=1.0,

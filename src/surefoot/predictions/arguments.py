@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Hashable, Iterable, Mapping
 from inspect import Parameter, cleandoc, signature
 from os import PathLike
 from textwrap import fill, indent
@@ -13,8 +14,10 @@ import numpy as np
 
 from surefoot.core.tally import Tally
 from surefoot.errors import InvalidPredictions
-from surefoot.predictions.base import Predictions
-from surefoot.predictions.dataframe import is_frame
+from surefoot.predictions.base import Predictions, border_of
+from surefoot.predictions.columns import as_array
+from surefoot.predictions.dataframe import FrameColumns, is_frame
+from surefoot.predictions.labels import as_labels, distinct, kind_of, labels_in_names
 
 Function = TypeVar("Function")
 
@@ -75,8 +78,8 @@ _NAMED = {
     ),
     "probabilities": (
         "array-like of shape (n,) or (n, K), str or list of str, optional",
-        "Predicted probabilities: those of ``pos_label``, or one column for each of ``labels``. Of a dataframe, a "
-        "column, a list of columns or the prefix of their names. Also called ``y_proba``.",
+        "Predicted probabilities: those of ``pos_label``, or one column for each of ``labels``. With a "
+        "dataframe: a column, a list of columns, or the prefix of their names. Also called ``y_proba``.",
     ),
     "doubt": (
         "array-like of shape (n,) or str, optional",
@@ -103,6 +106,10 @@ _NAMED = {
 }
 
 
+#: The options of a function that are not data, for the hint at a misspelt name.
+_OWN: dict[str, tuple[str, ...]] = {}
+
+
 class _Given(NamedTuple):
     """Three places, and named arguments under their first names."""
 
@@ -121,53 +128,77 @@ def as_predictions(
     function: str = "this function",
     is_ranking: bool = False,
     labels_choose: bool = False,
+    needs_confidence: bool = True,
 ) -> Predictions:
     """The predictions that the data arguments of a function stand for; raise if they could stand for two things.
 
     A ranking needs probabilities, so two columns by position cannot be correctness and confidence there. Where
     ``labels`` also choose among the classes, they are left to the function unless columns of probabilities need them.
+    A function that does not need confidences takes labels alone.
     """
-    if labels_choose and columns and not _has_probabilities(x, second, third, columns):
-        columns = {name: value for name, value in columns.items() if name != "labels"}
     if isinstance(x, Predictions) and second is None and third is None and not columns:
         return x
-    if isinstance(x, tuple) and len(x) in (2, 3) and second is None and third is None and not columns:
+    named = named_columns(columns or {}, function)
+    if isinstance(x, tuple) and len(x) in (2, 3) and second is None and third is None:
         x, second, third = (*x, None)[:3]
-    given = _Given(x, second, third, named_columns(columns or {}, function))
+        # a pair has no names, so it is told of the constructors
+        function = "Predictions.from_probabilities" if function == "assess" and not named else function
+    given = _Given(x, second, third, named)
+    if labels_choose and not _has_probabilities(given):
+        named.pop("labels", None)
     if isinstance(x, Predictions):
-        refuse_beside(f"{function}(predictions)", second, third, given.named)
+        refuse_beside(f"{function}(predictions)", second, third, named)
         return x
     refuse_tally(x)
     if is_frame(x):
         return _from_frame(given)
+    _refuse_other(x)
+    return _from_arrays(given, function, is_ranking=is_ranking, needs_confidence=needs_confidence)
+
+
+def _refuse_other(x: Any) -> None:
+    """Raise for a first argument that holds no column, with what to do instead."""
     if isinstance(x, str | PathLike):
         raise InvalidPredictions(f"the first argument is text ({str(x)!r}); read a file with surefoot.load({str(x)!r})")
     if hasattr(x, "predict_proba"):
         raise InvalidPredictions(
             f"the first argument is a model ({type(x).__name__}); call surefoot.assess_estimator(model, X, y)"
         )
-    return _from_arrays(given, function, is_ranking=is_ranking)
+    if isinstance(x, dict):
+        raise InvalidPredictions("the first argument is a dict; make a dataframe of it, or unpack it: f(**columns)")
 
 
 def named_columns(columns: Mapping[str, Any], function: str = "this function") -> dict[str, Any]:
     """The named arguments that were given, under their first names; raise for a name that there is not."""
     named: dict[str, Any] = {}
+    typed: dict[str, str] = {}
     for name, value in columns.items():
         if name not in Columns.__annotations__:
-            close = difflib.get_close_matches(name, Columns.__annotations__, 1, 0.5)
+            own = _OWN.get(function, ())
+            close = difflib.get_close_matches(name, (*own, *Columns.__annotations__), 1, 0.5)
             hint = f"did you mean {close[0]!r}? It" if close else "it"
-            raise TypeError(f"{function} got an unexpected argument {name!r}; {hint} takes {', '.join(_NAMED)}.")
+            raise TypeError(
+                f"{function} got an unexpected argument {name!r}; {hint} takes {', '.join((*own, *_NAMED))}."
+            )
         first = _ALIASES.get(name, name)
-        if value is None or value is _DEFAULTS.get(name):
+        if name in _DEFAULTS and not isinstance(value, bool | np.bool_):
+            raise TypeError(f"{name} is {value!r}; it should be True or False.")
+        if value is None or (name in _DEFAULTS and value == _DEFAULTS[name]):
             continue
         if first in named:
-            raise TypeError(f"{function} got {first!r} and {name!r}, which mean the same; give one of them.")
-        named[first] = value
+            raise TypeError(f"{function} got {typed[first]!r} and {name!r}, which mean the same; give one of them.")
+        named[first], typed[first] = value, name
     return named
 
 
-def frame_arguments(named: Mapping[str, Any]) -> dict[str, Any]:
-    """The same arguments as :meth:`Predictions.from_frame` calls them."""
+def frame_arguments(named: Mapping[str, Any], of: str = "a dataframe") -> dict[str, Any]:
+    """The same arguments as :meth:`Predictions.from_frame` calls them; each column must be a name."""
+    for name, value in named.items():
+        several = name == "probabilities" and isinstance(value, list | tuple)
+        if name not in _OPTIONS - {"sample_weight"} and not (several or isinstance(value, Hashable)):
+            raise InvalidPredictions(
+                f"is a {type(value).__name__}, but of {of} a column is given by its name", argument=name
+            )
     return {_OF_FRAMES.get(name, name): value for name, value in named.items()}
 
 
@@ -198,30 +229,32 @@ def _from_frame(given: _Given) -> Predictions:
     return Predictions.from_frame(given.x, **frame_arguments(given.named))
 
 
-def _from_arrays(given: _Given, function: str, *, is_ranking: bool) -> Predictions:
+def _from_arrays(given: _Given, function: str, *, is_ranking: bool, needs_confidence: bool) -> Predictions:
     x, second, third, named = given
     data = dict(named)
     if x is not None:
         _put(data, "y_true", x)
-    has_confidence = third is not None or "confidence" in data or "doubt" in data
     if third is not None:
         _put(data, "confidence", third)
     if second is not None:
-        is_predicted = has_confidence or "probabilities" in data or (not is_ranking and are_labels(second))
-        _put(data, "y_pred" if is_predicted else "probabilities", second)
+        role = _role_of_second(second, data, is_ranking=is_ranking, needs_confidence=needs_confidence)
+        _put(data, role, second)
         is_named = not {"y_true", "labels", "pos_label", "from_logits"}.isdisjoint(named)
-        if not (is_predicted or is_named or is_ranking):
+        if role == "probabilities" and not (is_named or is_ranking):
             _refuse_ambiguous(x, second, function)
     options = {name: data.pop(name) for name in _OPTIONS & data.keys()}
     if "correct" in data:
         return _build(Predictions.from_correct, data, options)
     if "probabilities" in data:
+        data["probabilities"], options = _name_columns(data, options)
         if options.pop("from_logits", False):
             data["logits"] = data.pop("probabilities")
             options.pop("float32", None)
             return _build(Predictions.from_logits, data, options)
         return _build(Predictions.from_probabilities, data, options)
     if "y_true" in data and "y_pred" in data:
+        if not needs_confidence and data.keys().isdisjoint(("confidence", "doubt")):
+            data["doubt"] = _no_doubt(data["y_true"])
         return _build(Predictions.from_labels, data, options)
     raise InvalidPredictions(
         f"{function} has too little to go on: give (y_true, probabilities), (y_true, y_pred, confidence), "
@@ -229,13 +262,52 @@ def _from_arrays(given: _Given, function: str, *, is_ranking: bool) -> Predictio
     )
 
 
-def _has_probabilities(x: Any, second: Any, third: Any, columns: Mapping[str, Any]) -> bool:
+def _role_of_second(second: Any, data: Mapping[str, Any], *, is_ranking: bool, needs_confidence: bool) -> str:
+    """Whether the second place holds predicted labels or probabilities."""
+    has_confidence = "confidence" in data or "doubt" in data
+    if _dimensions(second) > 1:
+        if "probabilities" in data:
+            raise TypeError("probabilities were given twice, by position and by name; give them once.")
+        if has_confidence:
+            raise InvalidPredictions(
+                "is given beside probabilities of each class, which hold it already",
+                argument="confidence" if "confidence" in data else "doubt",
+                hint="drop it; options of a function are given by name, such as n_bins=10",
+            )
+        return "probabilities"
+    if has_confidence or "probabilities" in data:
+        return "y_pred"
+    if is_ranking or not data.keys().isdisjoint(("pos_label", "from_logits")):
+        return "probabilities"
+    return "y_pred" if are_labels(second) or not needs_confidence else "probabilities"
+
+
+def _has_probabilities(given: _Given) -> bool:
+    x, second, third, named = given
     if isinstance(x, Predictions):
         return False
-    if "probabilities" in columns or "y_proba" in columns:
+    if "probabilities" in named:
         return True
-    has_confidence = third is not None or not columns.keys().isdisjoint(("confidence", "doubt", "correct"))
+    has_confidence = third is not None or not named.keys().isdisjoint(("confidence", "doubt", "correct"))
     return second is not None and not has_confidence and not are_labels(second)
+
+
+def _name_columns(data: Mapping[str, Any], options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Probabilities, with the labels that the columns of a dataframe are named after."""
+    table = data["probabilities"]
+    if not is_frame(table):
+        return table, options
+    names = [str(name) for name in FrameColumns(table, {}).names]
+    if len(names) < 2 or "y_true" not in data or "pos_label" in options:
+        return table, options
+    truth = as_labels("y_true", data["y_true"])
+    labels = labels_in_names(distinct(truth), kind_of(truth), names)
+    return table, options if labels is None else {**options, "labels": labels}
+
+
+def _no_doubt(y_true: Any) -> Any:
+    border = border_of(y_true)
+    return border.xp.zeros_like(border.labels("y_true", y_true), dtype=border.xp.float64)
 
 
 def _put(data: dict[str, Any], name: str, value: Any) -> None:
@@ -250,7 +322,7 @@ def _build(constructor: Any, data: dict[str, Any], options: dict[str, Any]) -> P
     taken = next((name for name in data if name in known and name not in ("y_true", "confidence")), "y_true")
     extra = next((name for name in (*data, *options) if name not in known), None)
     if extra is not None:
-        raise InvalidPredictions(f"does not go with {taken}=", argument=extra, hint="give one of them")
+        raise InvalidPredictions(f"does not go with {taken}=", argument=extra, hint=f"drop {extra}=")
     needed = next((name for name, one in known.items() if one.default is one.empty and name not in data), None)
     if needed is not None:
         raise InvalidPredictions(f"is missing beside {taken}=", argument=needed, hint=f"give {needed}=")
@@ -258,32 +330,58 @@ def _build(constructor: Any, data: dict[str, Any], options: dict[str, Any]) -> P
     return predictions
 
 
+def _dimensions(given: Any) -> int:
+    """How many dimensions a column or a table has; 1 where its rows are of unequal length, which is said elsewhere."""
+    try:
+        return int(np.ndim(given))
+    except ValueError:
+        return 1
+
+
 def are_labels(given: Any) -> bool:
     """Whether a column is of labels rather than of probabilities: text, booleans, or integers in one dimension."""
-    kind = getattr(getattr(given, "dtype", None), "kind", None)
-    if isinstance(given, list | tuple):
-        return bool(given) and all(isinstance(value, str | bool | int | np.integer | np.bool_) for value in given)
-    return kind in ("U", "b", "i", "u") and np.ndim(given) == 1
+    if hasattr(given, "is_floating_point"):  # a tensor
+        return bool(given.ndim == 1 and not given.is_floating_point())
+    if _dimensions(given) != 1:
+        return False
+    try:
+        values = as_array("y_pred", given)
+    except InvalidPredictions:  # said by the constructor
+        return False
+    if values.dtype != object:
+        return values.dtype.kind in "UTbiu"
+    return bool(len(values)) and all(isinstance(value, str | bool | int | np.integer | np.bool_) for value in values)
 
 
 def _refuse_ambiguous(x: Any, numbers: Any, function: str) -> None:
     """Raise if two columns by position may be labels with P(1), or correctness with confidence."""
-    try:
-        if np.ndim(numbers) != 1 or np.ndim(x) != 1:
-            return
-    except ValueError:  # rows of unequal length, which the constructor names
+    if _dimensions(numbers) != 1 or _dimensions(x) != 1:
         return
-    values = np.asarray(x.cpu() if hasattr(x, "cpu") else x)
-    if all(value in (0, 1) for value in values.tolist()) if values.dtype == object else _is_zero_one(values):
-        raise InvalidPredictions(
-            "0 and 1 beside one column of numbers can mean two things. If they are true labels and the numbers are the "
-            f"probability of 1: {function}(y_true=x, probabilities=numbers), or add pos_label=1. If they say whether "
-            f"each prediction was correct: {function}(correct=x, confidence=numbers)"
+    try:
+        values, second = as_array("y_true", x), as_array("probabilities", numbers)
+    except InvalidPredictions:  # said by the constructor
+        return
+    if not len(values) or second.dtype == object:
+        return
+    if values.dtype == object:
+        if not all(isinstance(value, bool | int | float) and value in (0, 1) for value in values.tolist()):
+            return
+    elif not (values.dtype.kind == "b" or (values.dtype.kind in "iuf" and bool(np.isin(values, (0, 1)).all()))):
+        return
+    is_boolean = values.dtype.kind == "b" or isinstance(values[0], bool)
+    positive = "True" if is_boolean else "1"
+    if function == "Predictions.from_probabilities":
+        ways = "Predictions.from_probabilities(x, numbers)", "Predictions.from_correct(x, numbers)"
+    else:
+        ways = (
+            f"{function}(y_true=x, probabilities=numbers), or add pos_label={positive}",
+            f"{function}(correct=x, confidence=numbers)",
         )
-
-
-def _is_zero_one(values: Any) -> bool:
-    return values.dtype.kind == "b" or (values.dtype.kind in "iuf" and bool(np.isin(values, (0, 1)).all()))
+    raise InvalidPredictions(
+        f"{'booleans' if is_boolean else '0 and 1'} beside one column of numbers can mean two things. If they are true "
+        f"labels and the numbers are the probability of {positive}: {ways[0]}. If they say whether each prediction "
+        f"was correct: {ways[1]}"
+    )
 
 
 # -- what help() shows -------------------------------------------------------------------------------------------------
@@ -299,6 +397,8 @@ def takes_predictions(function: Function) -> Function:
         for name in _NAMED
         if name not in taken
     ]
+    name: str = function.__name__  # type: ignore[attr-defined]
+    _OWN[name] = tuple(one.name for one in own if one.kind is Parameter.KEYWORD_ONLY)
     function.__signature__ = shown.replace(parameters=[*own, *named])  # type: ignore[attr-defined]
     function.__doc__ = _document(function.__doc__, taken)
     return function
@@ -315,6 +415,10 @@ def _document(docstring: str | None, taken: set[str]) -> str | None:
         head, rest = f"{text[:at].rstrip()}\n\n", f"\n{text[at:]}"
     end = min((at for at in map(rest.find, _SECTIONS) if at >= 0), default=len(rest))
     own, after = rest[:end].strip("\n"), rest[end:]
+    # a function may have words of its own for one of them
+    taken = taken | {
+        name.strip() for line in re.findall(r"^(\w[\w, ]*) :", own, re.MULTILINE) for name in line.split(",")
+    }
     entries = [_entries(_POSITIONAL), own, _entries({name: e for name, e in _NAMED.items() if name not in taken})]
     return f"{head}Parameters\n----------\n" + "\n".join(part for part in entries if part) + f"\n\n{after}".rstrip()
 

@@ -43,7 +43,7 @@ FRACTION = Check(
     lambda x: (x < 0) | (x > 1),
     "outside [0, 1]",
     "lie outside [0, 1]",
-    "If these are logits, use Predictions.from_logits; if they are percentages, divide by 100",
+    "If these are logits, use from_logits=True or Predictions.from_logits; if they are percentages, divide by 100",
     "{0} < 0 or {0} > 1",
 )
 NOT_NEGATIVE = Check(lambda w: w < 0, "below 0", "are below 0", "weights say how often a row counts", "{0} < 0")

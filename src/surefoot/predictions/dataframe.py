@@ -32,6 +32,11 @@ class FrameColumns:
                 taken.update(dict.fromkeys(("truth", "predicted")))
         self._named = taken
 
+    @property
+    def names(self) -> list[Any]:
+        """The names of all columns."""
+        return self._columns
+
     def has(self, role: str) -> bool:
         return self._named[role] is not None
 
@@ -98,8 +103,8 @@ class FrameColumns:
         """The probabilities as an array, and the labels of its columns: those given, or what the columns are named."""
         names = self.probability_names()
         if len(names) > 1:
-            if labels is None:
-                values = as_labels("y_true", truth)
+            values = as_labels("y_true", truth)
+            if labels is None or _are_names(self.class_names(names), labels):
                 labels = labels_in_names(distinct(values), kind_of(values), self.class_names(names))
             return side_by_side("probabilities", [self._column(name) for name in names]), labels
         values = as_array("probabilities", self._column(names[0]))
@@ -131,6 +136,11 @@ class FrameColumns:
     def _list_columns(self) -> str:
         names = [repr(column) for column in self._columns]
         return ", ".join(names[:12]) + (", …" if len(names) > 12 else "") if names else "no columns"
+
+
+def _are_names(names: list[str], labels: Any) -> bool:
+    """Whether columns are named after these labels: then their names say which is whose, not the order of labels."""
+    return sorted(names) == sorted(str(label) for label in labels)
 
 
 def open_frame(frame: Any) -> Any:

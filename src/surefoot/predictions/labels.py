@@ -126,6 +126,11 @@ def labels_of_second(
     both = known or found
     if len(both) > 2:
         _refuse_number(both)
+    if pos_label is None and len(both) == 1:
+        raise AmbiguousLabels(
+            f"y_true holds only the label {both[0]!r}, so the other class is not known; give "
+            "labels=(negative, positive)."
+        )
     if pos_label is None:
         choice = " or ".join(repr(label) for label in both) if len(both) == 2 else quote(both)
         raise AmbiguousLabels(

@@ -63,7 +63,8 @@ def episode_words(episode: Episode) -> str:
     """An episode in one line: since when, how much, and when it was noticed."""
     observed = pluralize(round(episode.observed_errors), "error")
     errors = f"{observed} where {rough_count(episode.expected_errors)} were expected"
-    size = f"{significant(episode.oe_ratio, 2)} times, {points(abs(episode.overstatement))}"
+    times = f"{significant(episode.oe_ratio, 2)} times, " if episode.expected_errors else ""
+    size = f"{times}{points(abs(episode.overstatement))}"
     if episode.alarms == 1:
         alarms = f"alarm at row {episode.first_alarm:,}"
     else:
@@ -91,7 +92,7 @@ def summary(m: Monitor) -> str:
         said += f" {pluralize(alarms, 'alarm')}"
         said += f" in {pluralize(len(m.episodes), 'episode')}." if m.episodes else "."
         said += f" A calibrated stream would raise at most {_few(allowed)} on average"
-        said += ", so these alone are no proof of drift." if alarms <= max(1.0, allowed) else "."
+        said += ", so these alone are no proof of drift." if alarms <= max(1.0, allowed) and not m.alarm else "."
         said += f" Since the last alarm: evidence {m.evidence:,.0f} of {mean:,.0f}."
     else:
         said += f" No alarm. Evidence of a change: {m.evidence:,.0f} of {mean:,.0f}."
@@ -161,15 +162,15 @@ def report(m: Monitor, source: str) -> str:
         },
     ]
     columns = [
-        ("Since about row", "x n"), ("Side", "x"), ("First alarm", "x n"), ("Last alarm", "x n"), ("Alarms", "x n"),
-        ("Expected errors", "x n"), ("Observed", "x n"), ("O/E", "x n"),
+        ("Since about row", "x n"), ("Side", "x"), ("Expected errors", "x n"), ("Observed", "x n"), ("O/E", "x n"),
+        ("First alarm", "x n"), ("Last alarm", "x n"), ("Alarms", "x n"),
     ]  # fmt: skip
     rows = [
         Row(
             [
-                Cell(f"{one.onset:,}"), Cell(one.side), Cell(f"{one.first_alarm:,}"), Cell(f"{one.last_alarm:,}"),
-                Cell(f"{one.alarms:,}"), Cell(rough_count(one.expected_errors)), Cell(count(one.observed_errors)),
-                Cell(typeset(significant(one.oe_ratio, 2))),
+                Cell(f"{one.onset:,}"), Cell(one.side), Cell(rough_count(one.expected_errors)),
+                Cell(count(one.observed_errors)), Cell(typeset(significant(one.oe_ratio, 2))),
+                Cell(f"{one.first_alarm:,}"), Cell(f"{one.last_alarm:,}"), Cell(f"{one.alarms:,}"),
             ]
         )
         for one in reversed(m.episodes)

@@ -8,7 +8,7 @@ from surefoot._io.printable import printable
 from surefoot.assessment.result import Assessment
 from surefoot.render import wording
 from surefoot.render.main_numbers import score_numbers, value_numbers
-from surefoot.render.numbers import percent, pvalue
+from surefoot.render.numbers import percent, pluralize, pvalue
 
 _WIDTH = 88
 
@@ -16,7 +16,7 @@ _WIDTH = 88
 def summary(a: Assessment) -> str:
     """Write the verdict, the warnings, what was expected and observed, and the main numbers."""
     where = f" ({printable(a.source)})" if a.source else ""
-    paragraphs = [f"{wording.headline(a)}{where}: {a.risk.n:,} rows."]
+    paragraphs = [f"{wording.headline(a)}{where}: {pluralize(a.risk.n, 'row')}."]
     paragraphs += [f"Warning: {warning}" for warning in a.warnings]
     paragraphs += wording.sentences(a)[:2]
     accuracy, *ranking = value_numbers(a.metrics)

@@ -36,7 +36,6 @@ class ReliabilityDisplay(FigureDisplay):
 
     Examples
     --------
-    >>> import surefoot as sf
     >>> display = ReliabilityDisplay.from_predictions(["a", "b", "b"], ["a", "b", "a"], [0.9, 0.8, 0.6])
     >>> [round(error, 2) for error in display.frame()["error"]]
     [1.0, 0.0, 0.0]
