@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
+from datetime import date
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import pytest
 import surefoot as sf
 from surefoot.cli import run
 from surefoot.figures.labels import typeset
+from surefoot.render import side_by_side
 from surefoot.render.html import report
 from surefoot.render.text import Terminal, render
 
@@ -265,3 +268,54 @@ def test_interval_ends_are_not_rounded_to_the_kind_side() -> None:
     interval = a.intervals["accuracy"]
     assert (round(interval.low, 6), round(interval.high, 6)) == (0.753212, 0.90569)
     assert "75.3% to 90.6%" in report(a)
+
+
+def test_more_than_twenty_slices_are_folded_worst_first() -> None:
+    rng = np.random.default_rng(5)
+    c = rng.uniform(0.6, 0.95, 3000)
+    group = rng.integers(0, 25, 3000)
+    correct = rng.random(3000) < c - 0.4 * (group == 7)
+    page = report(sf.assess(correct=correct, confidence=c, by=group))
+    shown, folded = (page.partition('<details class="more">')[i] for i in (0, 2))
+    assert shown.count('class="pick"') == 20
+    assert folded.partition("</details>")[0].count('class="pick"') == 5
+    assert "<summary>Show 5 more slices</summary>" in folded
+    assert re.search(r'data-pick="s0">7</button>', shown)
+    assert "more slices" not in report(sf.assess(correct=correct, confidence=c, by=group % 20))
+
+
+def test_the_footer_has_date_version_and_file() -> None:
+    a = replace(sf.assess(correct=[True, False] * 50, confidence=[0.9, 0.6] * 50), source="<rows>.csv")
+    footer = report(a).partition("<footer>")[2]
+    today = date.today().isoformat()
+    assert footer.startswith(f"surefoot {sf.__version__}, &lt;rows&gt;.csv, {today}.")
+    assert f"surefoot {sf.__version__}, {today}." in compared({"a": a, "b": a})
+
+
+def compared(models: dict[str, sf.Assessment]) -> str:
+    rows = {name: sf.Predictions.from_correct([True, False] * 50, [0.9, 0.6] * 50) for name in models}
+    return side_by_side.report(sf.compare(rows))
+
+
+def test_surprising_rows_carry_the_columns_that_were_asked_for(tmp_path: Path) -> None:
+    lines = [f"{i % 3 > 0},{0.9 - i % 7 / 100},<p{i}>,ward {i % 2}" for i in range(60)]
+    (tmp_path / "rows.csv").write_text("\n".join(["correct,confidence,patient,ward", *lines, ""]))
+    out = tmp_path / "r.html"
+    assert run(["assess", str(tmp_path / "rows.csv"), "--id", "patient", "--show", "ward", "-o", str(out)]) == 0
+    table = re.search(r'<table class="rows">.*?</table>', out.read_text(), re.S)
+    assert table
+    heads = re.findall(r"<th [^>]*><button[^>]*>([^<]*)</button>", table[0])
+    assert heads[:3] == ["patient", "ward", "Row"]
+    first = re.findall(r"<td[^>]*>([^<]*)</td>", table[0])[:3]
+    row = int(first[2]) - 1
+    assert first[:2] == [f"&lt;p{row}&gt;", f"ward {row % 2}"]
+
+
+def test_titles_claim_nothing_with_fewer_than_ten_errors() -> None:
+    few = sf.assess(correct=[False] * 9 + [True] * 200, confidence=[0.999] * 209)
+    assert few.verdict == "overconfident"
+    titles = re.findall(r"<h3[^>]*>([^<]*)</h3>", report(few))
+    assert titles[:2] == ["Reliability", "Reliability near certainty"]
+    assert not any("×" in title or re.search(r"[\d.]+%", title) for title in titles)
+    more = sf.assess(correct=[False] * 12 + [True] * 200, confidence=[0.999] * 212)
+    assert any("×" in title for title in re.findall(r"<h3[^>]*>([^<]*)</h3>", report(more)))

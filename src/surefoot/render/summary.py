@@ -8,7 +8,7 @@ from surefoot._io.printable import printable
 from surefoot.assessment.result import Assessment
 from surefoot.render import wording
 from surefoot.render.main_numbers import score_numbers, value_numbers
-from surefoot.render.numbers import pluralize, pvalue
+from surefoot.render.numbers import percent, pluralize, pvalue
 
 _WIDTH = 88
 
@@ -19,6 +19,8 @@ def summary(a: Assessment) -> str:
     paragraphs = [f"{wording.headline(a)}{where}: {pluralize(a.risk.n, 'row')}."]
     paragraphs += [f"Warning: {warning}" for warning in a.warnings]
     paragraphs += wording.sentences(a)[:2]
-    numbers = [f"{one.name} {one.value}" for one in (*value_numbers(a.metrics), *score_numbers(a.metrics))]
+    accuracy, *ranking = value_numbers(a.metrics)
+    numbers = [f"{one.name} {one.value}" for one in (accuracy, *score_numbers(a.metrics), *ranking)]
+    numbers.insert(1, f"confidence-weighted {percent(a.metrics['cw_accuracy'])}")
     paragraphs.append(f"{', '.join(numbers)}; p {pvalue(wording.deciding_side(a).pvalue_omnibus)}.")
     return "\n".join(line for text in paragraphs for line in textwrap.wrap(text, _WIDTH))
