@@ -29,12 +29,7 @@ print(sf.assess(sf.load("small.csv")).verdict)
 """
 
 #: Tests that need nothing but surefoot, pytest and Hypothesis.
-TESTS = (
-    "tests/core",
-    "tests/metrics/test_by_hand.py",
-    "tests/test_import.py",
-    "tests/test_saved_by_earlier_versions.py",
-)
+TESTS = ("tests/core", "tests/test_import.py", "tests/test_saved_by_earlier_versions.py")
 
 
 def main(folder: Path) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 try:
     import typer
-except ImportError:  # the extra is not installed
-    sys.exit("error: the command line needs the extra 'cli': pip install 'surefoot[cli]'")
+except ImportError:  # installed without dependencies
+    sys.exit("error: the command line needs Typer: pip install typer")
 
 from surefoot.cli import assess, calibrate, compare, demo, merge, monitor
 from surefoot.cli.errors import Failed, print_error, say

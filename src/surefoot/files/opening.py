@@ -46,7 +46,7 @@ def open_data(path: str, delimiter: str | None = None) -> list[Source] | Tally:
     try:
         import pyarrow  # noqa: F401
     except ImportError as error:
-        raise MissingPackage("reading files needs PyArrow: pip install 'surefoot[cli]'.") from error
+        raise MissingPackage("reading files needs PyArrow: pip install pyarrow.") from error
     if path == "-":
         _check_open()
         content = sys.stdin.buffer.read()

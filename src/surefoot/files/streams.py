@@ -124,7 +124,7 @@ class _Zstd(io.RawIOBase):
         try:
             import zstandard
         except ImportError as error:
-            raise MissingPackage("zstd files need the package zstandard: pip install 'surefoot[cli]'.") from error
+            raise MissingPackage("zstd files need the package zstandard: pip install zstandard.") from error
         self._name, self._raw, self._new = name, raw, zstandard.ZstdDecompressor().decompressobj
         self._error: Any = zstandard.ZstdError
         self._frame: Any = None

@@ -43,5 +43,5 @@ def _markup() -> Any:
     try:
         from markupsafe import Markup
     except ImportError as error:
-        raise MissingPackage("the report needs Jinja: pip install 'surefoot[cli]'.") from error
+        raise MissingPackage("the report needs Jinja: pip install jinja2.") from error
     return Markup
