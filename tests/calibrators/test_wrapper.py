@@ -77,5 +77,5 @@ def test_labels_may_be_words_and_methods_are_named() -> None:
     with pytest.raises(ValueError, match="below 0"):
         Calibrated(GaussianNB()).fit(X, Y, -np.ones(len(Y)))
     frozen = FrozenEstimator(GaussianNB().fit(X, Y))
-    with pytest.raises(ValueError, match=r"y\[3\] is .*9.*no class"):
+    with pytest.raises(ValueError, match=r"y\[3\] is .*9.*not a class"):
         Calibrated(frozen).fit(X, np.where(np.arange(len(Y)) == 3, 9, Y))

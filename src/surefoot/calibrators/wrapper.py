@@ -87,7 +87,7 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         if sample_weight is not None:
             sample_weight = np.asarray(sample_weight, dtype=np.float64)
             if not sample_weight.any():
-                raise ValueError("sample_weight is 0 on every row; at least one row needs a positive weight.")
+                raise ValueError("sample_weight is zero on every row; at least one row needs a positive weight.")
             sample_weight = border_of(sample_weight).weight(sample_weight, len(sample_weight))
         if isinstance(self.estimator, FrozenEstimator):
             self.estimator_ = self.estimator
