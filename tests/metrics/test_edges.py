@@ -49,7 +49,7 @@ def test_options_are_checked_whatever_was_asked_before() -> None:
         sf.auc([0, 1], [0.1, 0.9], average=["macro"])
     with pytest.raises(InvalidPredictions, match="labels is empty"):
         sf.cw_precision([1, 0], [1, 0], [0.5, 0.5], labels=[])
-    with pytest.raises(InvalidPredictions, match="y_true is missing"):
+    with pytest.raises(InvalidPredictions, match="confusion has too little to go on"):
         sf.confusion(None, None)
 
 

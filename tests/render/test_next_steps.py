@@ -120,7 +120,7 @@ def test_nothing_found_asks_for_groups() -> None:
     c = rng.uniform(0.6, 0.95, 20_000)
     a = sf.assess(correct=rng.random(20_000) < c, confidence=c)
     assert only(a).command == "sf.assess(..., by=groups)"
-    assert only(replace(a, source="it's.csv")).command == "surefoot assess 'it'\"'\"'s.csv' --by COLUMN"
+    assert only(replace(a, path="it's.csv")).command == "surefoot assess 'it'\"'\"'s.csv' --by COLUMN"
 
 
 def test_every_medium_ends_its_verdict_with_it() -> None:

@@ -157,7 +157,7 @@ def test_an_assessment_says_what_rows_belong_to() -> None:
     assert a.reliability[-1].high > alone.reliability[-1].high
     # where nothing was said of groups, what looks like one is named; a row number is not
     assert alone.looks_grouped == "patient"
-    assert "column 'patient' has values that come again" in str(alone)
+    assert "column 'patient' has repeated values" in str(alone)
     numbered = frame.with_columns(patient=pl.Series(np.arange(200)))
     assert sf.assess(numbered, **named).looks_grouped == ""
 
@@ -262,7 +262,7 @@ def test_the_command_line_takes_a_column_of_groups(tmp_path, capsys) -> None:
     path = tmp_path / "rows.csv"
     as_frame(p, groups).drop("doubt").write_csv(path)
     assert run(["assess", str(path)]) == 0
-    assert "column 'patient' has values that come again" in capsys.readouterr().out
+    assert "column 'patient' has repeated values" in capsys.readouterr().out
     assert run(["assess", str(path), "--group", "patient", "--html", str(tmp_path / "r.html")]) == 0
     assert "for 40 groups" in capsys.readouterr().out
     assert "40 groups" in (tmp_path / "r.html").read_text()
