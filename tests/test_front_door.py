@@ -152,6 +152,10 @@ def test_what_is_advised_works_when_typed() -> None:
     assert sf.ece(["ill"] * 400, P1, labels=("well", "ill")) > 0
     with pytest.raises(sf.InvalidPredictions, match="use from_logits=True"):
         sf.ece(Y, 10 * P1, pos_label=1)
+    with pytest.raises(sf.InvalidPredictions, match=r"give y_true\.ravel\(\)"):
+        sf.ece(Y[:, None], P2)
+    with pytest.raises(sf.InvalidPredictions, match=r"one-hot, give y_true\.argmax\(axis=1\)"):
+        sf.ece(np.eye(2)[Y], P2)
 
 
 def test_labels_without_confidence_are_labels_wherever_they_come_from() -> None:

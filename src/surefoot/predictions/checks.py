@@ -137,7 +137,7 @@ def check_classes(name: str, values: Any, truth: Any) -> int:
         raise InvalidPredictions(
             f"has {values.shape[1]} column(s)",
             argument=name,
-            hint="give two or more, or one dimension with P(second label)",
+            hint="give one for each class, or x.ravel(), the probability of pos_label",
         )
     return int(values.shape[1])
 

@@ -53,9 +53,21 @@ def as_column(name: str, given: Any) -> Array:
     """As :func:`as_array`, and with one dimension."""
     array = as_array(name, given)
     if array.ndim != 1:
-        shape = " x ".join(map(str, array.shape)) or "a single value"
-        raise InvalidPredictions(f"must have one dimension, one value for each row; it is {shape}", argument=name)
+        raise refuse_shape(name, array.shape)
     return array
+
+
+def refuse_shape(argument: str, shape: tuple[int, ...]) -> InvalidPredictions:
+    """The error for what is no single column."""
+    hint = ""
+    if len(shape) == 2 and shape[1] == 1:
+        hint = f"give {argument}.ravel()"
+    elif len(shape) == 2 and argument in ("y_true", "y_pred"):
+        hint = f"if its rows are one-hot, give {argument}.argmax(axis=1)"
+    size = " x ".join(map(str, shape)) or "a single value"
+    return InvalidPredictions(
+        f"must have one dimension, one value for each row; it is {size}", argument=argument, hint=hint
+    )
 
 
 def as_numbers(name: str, given: Any, dimensions: int = 1, *, fractions: bool = True) -> Numbers:

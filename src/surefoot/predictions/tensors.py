@@ -20,6 +20,7 @@ from surefoot.errors import InvalidPredictions
 from surefoot.predictions.arrays import ArrayPredictions
 from surefoot.predictions.border import Border
 from surefoot.predictions.checks import FRACTION, OUTCOME, WHOLE, refuse_infinite
+from surefoot.predictions.columns import refuse_shape
 from surefoot.predictions.doubt import Claim, Numbers, narrow, split_second, warn_of_rounding
 from surefoot.predictions.labels import Kind, refuse_fraction
 from surefoot.predictions.memory import InMemory
@@ -366,10 +367,7 @@ class TensorBorder(Border):
     def _column(self, argument: str, given: Any) -> Tensor:
         values = self._tensor(argument, given)
         if values.ndim != 1:
-            shape = " x ".join(map(str, values.shape)) or "a single value"
-            raise InvalidPredictions(
-                f"must have one dimension, one value for each row; it is {shape}", argument=argument
-            )
+            raise refuse_shape(argument, tuple(values.shape))
         return values
 
 
