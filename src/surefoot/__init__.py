@@ -50,12 +50,20 @@ _OFFERED = {
     "risk.test": "risk_test",
 }
 _HOMES = {name: home for home, names in _OFFERED.items() for name in names.split()}
-_MODULES = ("calibrators", "metrics", "plots", "sklearn", "synthetic", "torchmetrics")
-
-__all__ = ["__version__", *_HOMES, *_MODULES]
+#: Public modules, with the packages that they cannot do without.
+_MODULES: dict[str, tuple[str, ...]] = {
+    "calibrators": (),
+    "metrics": (),
+    "plots": (),
+    "sklearn": ("sklearn",),
+    "synthetic": (),
+    "torchmetrics": ("torch", "torchmetrics"),
+}
 
 
 def __getattr__(name: str) -> object:
+    if name == "__all__":
+        return _listed()
     if name in _MODULES:
         return _import_module(f"surefoot.{name}")
     if name not in _HOMES:
@@ -65,7 +73,15 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted(_listed())
+
+
+def _listed() -> list[str]:
+    """The public names. What cannot be imported is left out: ``help`` and ``import *`` ask for each of them."""
+    from importlib.util import find_spec
+
+    usable = [name for name, packages in _MODULES.items() if all(map(find_spec, packages))]
+    return ["__version__", *_HOMES, *usable]
 
 
 def _stub() -> str:

@@ -125,3 +125,21 @@ def test_lists_and_logits_get_a_column_a_class(tmp_path) -> None:
     assert json.loads(found[0]["logits"]) == z[0].tolist()
     expected = SafePlatt(from_logits=True).fit(z, y).predict_proba(z)
     assert [float(row["calibrated_p_2"]) for row in found] == pytest.approx(expected[:, 2].tolist(), rel=1e-9)
+
+
+def test_confidences_in_answers_are_corrected_and_nothing_is_decided(tmp_path, capsys) -> None:
+    rng = np.random.default_rng(0)
+    stated = rng.choice([0.1, 0.5, 0.9], 600)
+    right = rng.random(600) < stated
+    lines = [json.dumps({"correct": bool(y), "confidence": float(c)}) for y, c in zip(right, stated, strict=True)]
+    log, out = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    log.write_text("\n".join(lines) + "\n")
+    columns = ["--truth", "correct", "--probabilities", "confidence", "--method", "platt"]
+    assert run(["calibrate", "--fit", str(log), *columns, "--apply", str(log), "-o", str(out)]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "--correct correct --confidence calibrated_confidence" in told
+    found = [json.loads(line) for line in out.read_text().splitlines()]
+    assert list(found[0]) == ["correct", "confidence", "calibrated_confidence"]
+    # calibrated already: a stated 10% stays near 10%
+    low = [row["calibrated_confidence"] for row in found if row["confidence"] == 0.1]
+    assert 0.03 < low[0] < 0.2

@@ -387,7 +387,7 @@ def test_calibrate_applies_a_saved_calibrator(tmp_path: Path, capfd: pytest.Capt
     kept, one, two = (str(tmp_path / name) for name in ("calibrator.json", "one.csv", "two.csv"))
     arguments = ["calibrate", "--fit", str(fit), *CLINICAL, "--method", "platt", "--save", kept]
     assert run([*arguments, "--apply", str(new), "-o", one]) == 0
-    assert f"surefoot assess {one} --truth diagnosis --probabilities calibrated_risk" in capfd.readouterr().out
+    assert f"surefoot assess {one} --truth diagnosis --predicted calibrated_predicted" in capfd.readouterr().out
     assert run(["calibrate", "--load", kept, "--apply", str(new), "--probabilities", "risk", "-o", two]) == 0
     assert Path(one).read_text() == Path(two).read_text()
     rows = csv_rows(Path(two))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -51,6 +52,14 @@ def test_a_confidence_of_1_that_was_rounded_reads_100_percent_too(verbalised) ->
     assert a.risk.rounded == (c == 1).sum()
     assert ranges(a)[0] == "100%"
     assert bands(a)[0].rows == a.risk.rounded
+
+
+def test_a_stated_95_percent_is_not_taken_for_a_rounded_one(tmp_path: Path) -> None:
+    stated = [0.6, 0.95, 0.99, 1.0]
+    rows = [f'{{"correct": {str(i % 7 > 0).lower()}, "confidence": {stated[i % 4]}}}' for i in range(200)]
+    (tmp_path / "answers.jsonl").write_text("\n".join(rows) + "\n")
+    a = sf.assess(tmp_path / "answers.jsonl")
+    assert ranges(a) == ["100%", "99%", "95%", "60%"]
 
 
 def test_deciles_where_nine_in_ten_rows_share_a_fixed_band() -> None:

@@ -110,7 +110,7 @@ def test_a_factor_stands_under_its_interval_where_there_is_room() -> None:
     assert roomy is not None
     assert (roomy.y, roomy.offset) == (pytest.approx(-math.log10(0.043)), (0, 14))
     # 0.8 is 0.097 of 3 powers of ten, 9.7 of 300 pixels over the axis: too few for a line of text
-    tight = near_certainty_figure({"all": [Bin(1e-3, 0.1, 10, 0.5, 5, 0.18, 0.8)]}).layers["all"].points[0].label
+    tight = near_certainty_figure({"all": [Bin(1e-3, 0.1, 20, 1, 10, 0.18, 0.8)]}).layers["all"].points[0].label
     assert tight is not None
     assert (tight.y, tight.offset) == (pytest.approx(-math.log10(0.18)), (0, -6))
 

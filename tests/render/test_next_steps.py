@@ -43,7 +43,7 @@ def test_bare_confidences_are_recalibrated_too(has_labels: bool) -> None:
     a = sf.assess(Y, predicted, confidence) if has_labels else sf.assess(correct=predicted == Y, confidence=confidence)
     step = only(a)
     correct = "y_true == y_pred" if has_labels else "correct"
-    assert step.command == f"sf.calibrate({correct}, np.column_stack([1 - confidence, confidence]))"
+    assert step.command == f"sf.calibrate({correct}, np.column_stack([1 - np.asarray(confidence), confidence]))"
     names = {"sf": sf, "np": np, "y_true": Y, "y_pred": predicted, "confidence": confidence, "correct": predicted == Y}
     assert eval(step.command, names).recommended
 
@@ -108,6 +108,58 @@ def test_so_many_rows_exclude_the_margin_four_times_in_five() -> None:
     assert 40 <= settled <= 58
 
 
+@pytest.mark.parametrize(("confidence", "rows"), [(0.999, 60), (0.99, 60)])
+def test_so_many_rows_settle_it_for_sure_models_too(confidence: float, rows: int) -> None:
+    rng = np.random.default_rng(5)
+    a = sf.assess(correct=[True] * rows, confidence=[confidence] * rows)
+    assert a.verdict == "inconclusive"
+    needed = rows_needed(a)
+    assert needed is not None
+    settled = [
+        sf.assess(correct=rng.random(needed) < confidence, confidence=[confidence] * needed, metrics=()).verdict
+        for _ in range(50)
+    ]
+    assert sum(verdict != "inconclusive" for verdict in settled) >= 35
+
+
+def test_a_stricter_level_and_unequal_weights_need_more_rows() -> None:
+    rng = np.random.default_rng(6)
+    c = rng.uniform(0.6, 0.95, 200)
+    correct = rng.random(200) < c
+    plain = rows_needed(sf.assess(correct=correct, confidence=c))
+    strict = rows_needed(sf.assess(correct=correct, confidence=c, level=0.001))
+    weighted = rows_needed(sf.assess(correct=correct, confidence=c, weight=np.where(np.arange(200) % 2, 1.0, 100.0)))
+    assert plain is not None
+    assert strict is not None
+    assert strict > 1.5 * plain
+    assert weighted is None or weighted > 1.5 * plain
+
+
+def test_a_warning_comes_before_any_other_step() -> None:
+    a = sf.assess(1 - Y, np.column_stack([1 - SHARP, SHARP]))
+    assert a.warnings
+    assert "Check the labels first" in only(a).words
+    assert not only(a).command
+
+
+def test_a_prefix_selects_the_columns_of_probabilities_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = ["patient,truth,p0,p1", *(f"{i},{y},{1 - p!r},{p!r}" for i, (y, p) in enumerate(zip(Y, SHARP, strict=True)))]
+    Path("a.csv").write_text("\n".join(rows).replace("np.float64(", "").replace(")", "") + "\n")
+    a = sf.assess("a.csv", y_true="truth", y_proba=["p0", "p1"])
+    assert a.options == ()
+    assert only(a).is_python
+    Path("b.csv").write_text(Path("a.csv").read_text().replace("patient,truth,p0,p1", "patient,truth,p_0,p_1"))
+    assert sf.assess("b.csv", y_true="truth", y_proba=["p_0", "p_1"]).options == (
+        "--truth",
+        "truth",
+        "--probabilities",
+        "p_",
+    )
+
+
 def test_what_no_number_of_rows_settles_is_said() -> None:
     a = sf.assess(correct=[True] * 7 + [False] * 3, confidence=[0.7] * 10, margin=1e-6)
     assert a.verdict == "inconclusive"
@@ -120,7 +172,9 @@ def test_nothing_found_asks_for_groups() -> None:
     c = rng.uniform(0.6, 0.95, 20_000)
     a = sf.assess(correct=rng.random(20_000) < c, confidence=c)
     assert only(a).command == "sf.assess(..., by=groups)"
-    assert only(replace(a, path="it's.csv")).command == "surefoot assess 'it'\"'\"'s.csv' --by COLUMN"
+    named = replace(a, path="it's.csv", options=("--correct", "was right", "--confidence", "c"))
+    words = ["surefoot", "assess", "it's.csv", "--correct", "was right", "--confidence", "c", "--by", "COLUMN"]
+    assert shlex.split(only(named).command) == words
 
 
 def test_every_medium_ends_its_verdict_with_it() -> None:
@@ -140,6 +194,6 @@ def test_long_commands_are_broken_where_they_can_be_pasted() -> None:
     assert all(line.endswith(" \\") for line in lines[:-1])
     assert shlex.split(re.sub(r"\\\n", "", "\n".join(lines))) == shlex.split(step.command)
     assert Step("").command_lines(40) == []
-    call = Step("", "sf.calibrate(correct, np.column_stack([1 - confidence, confidence]))")
+    call = Step("", "sf.calibrate(correct, np.column_stack([1 - np.asarray(confidence), confidence]))")
     assert len(call.command_lines(44)) == 2
     compile("\n".join(call.command_lines(44)), "pasted", "eval")

@@ -237,6 +237,7 @@ def _assess_file(path: str, request: Request, named: dict[str, Any]) -> Assessme
         found,
         source=os.path.basename(path) if os.path.isfile(path) else path,
         path=path,
+        options=reading.options,
         columns=reading.said,
         by=request.by if request.by is not None else found.by,
         group=request.groups or "",

@@ -72,7 +72,7 @@ class Assessment:
     classes : int or None
         How many classes there are; None if only correctness is known.
     commonest : float
-        The share of the most common true class; nan where the rows are not in memory.
+        The share of the most common true class; nan where it is not known.
     weight : float
         The sum of all sample weights; the number of rows if there are none.
     intervals : mapping of str to Interval
@@ -95,6 +95,8 @@ class Assessment:
         The file that was read, if any.
     path : str
         Where it lies, as you wrote it.
+    options : tuple of str
+        The options of the command line that name the same columns of that file.
     columns : str
         Which of its columns were used.
     predictions : Predictions or None
@@ -128,6 +130,7 @@ class Assessment:
     codes: Codes | None = field(default=None, repr=False)
     source: str = ""
     path: str = ""
+    options: tuple[str, ...] = ()
     columns: str = ""
     predictions: ArrayPredictions | None = field(default=None, repr=False)
     warnings: tuple[str, ...] = ()

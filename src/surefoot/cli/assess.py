@@ -174,7 +174,8 @@ def assessed(
     name = "standard input" if reading.name == "-" else reading.name
     name = Path(name).name if Path(name).is_file() else name
     path = "" if reading.name == "-" else reading.name
-    return replace(found, source=name, path=path, columns=reading.said, by=by if by is not None else found.by)
+    by = by if by is not None else found.by
+    return replace(found, source=name, path=path, options=reading.options, columns=reading.said, by=by)
 
 
 def with_shown(a: Assessment, reading: Reading) -> Assessment:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -100,7 +101,12 @@ def command(
             _write(rows.table, Path(output))
             say(f"  Wrote {output} ({rows.table.num_rows:,} rows, {size_of(output)}): added {', '.join(rows.added)}")
             if label is not None and label in rows.table.column_names:
-                say(f"  To check it:  surefoot assess {output} --truth {label} {rows.how_to_read}")
+                say(f"  To check it:  {shlex.join(['surefoot', 'assess', output, *rows.options(label)])}")
+        if save is None and rows is None:
+            words = (
+                "Nothing was saved: add --save FILE to keep the calibrator, or --apply FILE -o FILE to correct rows."
+            )
+            _say_wrapped(words)
 
 
 def _check_options(
@@ -148,15 +154,21 @@ def _read(path: str, columns: dict[str, str], delimiter: str | None, positive: s
     """Rows with probabilities and truth, in memory."""
     from surefoot.files.reader import Reader
     from surefoot.files.source import BadFile
-    from surefoot.render.text import Terminal
 
     sources = _open(path, delimiter, "fit to")
     reading = Reader(path, sources, columns, None, None, None, None, positive=positive).whole()
     if reading.columns is None or not (reading.columns.probabilities or reading.columns.logits):
         raise BadFile("calibration needs probabilities; name them with --probabilities or --logits", file=path)
-    for line in textwrap.wrap(f"Columns used: {reading.said}", _width(Terminal.detect())):
-        say(f"  {line}")
+    _say_wrapped(f"Columns used: {reading.said}")
     return reading
+
+
+def _say_wrapped(text: str) -> None:
+    from surefoot.render.text import Terminal
+
+    terminal = Terminal.detect()
+    for line in textwrap.wrap(terminal.simplify(text), _width(terminal)):
+        say(f"  {line}")
 
 
 def _score_columns(reading: Reading) -> list[str]:
@@ -191,7 +203,7 @@ def _width(terminal: Terminal) -> int:
 def _lines(found: Calibration, terminal: Terminal) -> Iterator[str]:
     """The calibrators that were compared, in as many columns as there is room for, and the one that is recommended."""
     rows = [_trial(name, trial) for name, trial in found.trials.items()]
-    titles = ["", "log loss", "saved, 95% CI", "cwA", "CSR", "p-value", "proof"]
+    titles = ["", "log loss", "less than raw, 95% CI", "cwA", "CSR", "p-value", "proof"]
     widths = [max(len(row[i]) for row in [titles, *rows]) + 2 for i in range(len(titles))]
     kept = {0}
     for i in (1, 6, 5, 2, 4, 3):
@@ -235,8 +247,14 @@ class _Corrected:
 
     table: Any
     added: tuple[str, ...]
-    #: The options that name the corrected probabilities.
-    how_to_read: str
+    #: Whether the probabilities are those of being correct, so that no class was decided on.
+    is_correctness: bool
+
+    def options(self, truth: str) -> list[str]:
+        """The options that assess the corrected rows: the decisions are those of the raw model."""
+        if self.is_correctness:
+            return ["--correct", truth, "--confidence", f"{_PREFIX}confidence"]
+        return ["--truth", truth, "--predicted", f"{_PREFIX}predicted", "--confidence", f"{_PREFIX}confidence"]
 
 
 def _apply(
@@ -250,7 +268,8 @@ def _apply(
     """The rows of a file, in their order and with all their columns, and beside them what the calibrator makes of them.
 
     A column ``calibrated_x`` for each column x of probabilities; of a list, or of logits, one for each class. The raw
-    model's decision stays, and ``calibrated_confidence`` is the confidence in it.
+    model's decision stays, and ``calibrated_confidence`` is the confidence in it; of confidences in answers, the
+    corrected confidence itself.
     """
     import numpy as np
     import pyarrow as pa
@@ -272,26 +291,20 @@ def _apply(
     largest = (given > (0 if model.from_logits else 0.5)).astype(np.intp) if second else given.argmax(axis=1)
     if second and not model.from_logits:
         corrected = {names[0]: found[:, 1]}
-        how_to_read = f"--probabilities {_PREFIX}{names[0]} --positive {model.classes_[1]}"
     else:
         titles = names if len(names) > 1 and not model.from_logits else [f"p_{label}" for label in model.classes_]
         corrected = {name: found[:, i] for i, name in enumerate(titles)}
-        how_to_read = f"--probabilities {_PREFIX}{_shared_start(titles)}"
-    corrected["predicted"] = model.classes_[largest]
-    corrected["confidence"] = found[np.arange(len(found)), largest]
+    # a column called confidence is that of answers which are right or wrong: nothing is decided by it
+    is_correctness = "confidence" in corrected
+    if not is_correctness:
+        corrected["predicted"] = model.classes_[largest]
+        corrected["confidence"] = found[np.arange(len(found)), largest]
     table = _rows(sources, None, ())
     for name, column in corrected.items():
         if _PREFIX + name in table.column_names:
             raise BadFile(f"it has a column '{_PREFIX}{name}' already; rename or drop it", file=path)
         table = table.append_column(_PREFIX + name, pa.array(column))
-    return _Corrected(table, tuple(_PREFIX + name for name in corrected), how_to_read)
-
-
-def _shared_start(names: Sequence[str]) -> str:
-    """What all names start with."""
-    shortest = min(names, key=len)
-    differing = (i for i, letters in enumerate(zip(*names, strict=False)) if len(set(letters)) > 1)
-    return shortest[: next(differing, len(shortest))]
+    return _Corrected(table, tuple(_PREFIX + name for name in corrected), is_correctness)
 
 
 def _columns_for(model: Any, source: Source, columns: dict[str, str], positive: str | None) -> list[str]:

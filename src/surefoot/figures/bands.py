@@ -46,9 +46,12 @@ def _by_value(counts: Counts, rounded: int) -> tuple[Band, ...]:
     """A band for each confidence."""
     order = np.argsort(counts.doubt, kind="stable").tolist()
     found = []
+    left = rounded
     for i in order:
         doubt, rows = float(counts.doubt[i]), float(counts.rows[i])
-        is_one = bool(rounded) and rows >= rounded and any(abs(doubt - one) <= 1e-9 * one for one in _CONVENTIONS)
+        # rounded ones are the surest: a stated 95% has the doubt of a 1 that is rounded to one decimal, and is none
+        is_one = 0 < left <= rows and any(abs(doubt - one) <= 1e-9 * one for one in _CONVENTIONS)
+        left = 0 if is_one else left
         place = 0.0 if is_one else doubt
         found.append(Band(place, place, rows, rows * doubt, float(counts.wrong[i])))
     return tuple(found)

@@ -11,6 +11,7 @@ import numpy as np
 from surefoot._stats.binomial import limits
 from surefoot.core.table import Floats
 from surefoot.core.tally import Tally
+from surefoot.figures.concentration import ENOUGH_ERRORS
 from surefoot.figures.figure import Axis, Bar, Figure, Kind, Layer, Mark, Point, Text, Tick
 from surefoot.figures.labels import QUARTERS, decade, percent_ticks, short_count, significant, typeset
 from surefoot.figures.placing import NARROW, SMALL, TINY, Canvas, fitting_ticks, notes_along, width_of
@@ -233,7 +234,7 @@ def _with_factors(layer: Layer, bins: Sequence[Bin], canvas: Canvas) -> Layer:
     worth = [
         (one.error / one.doubt, point)
         for one, point in zip(bins, layer.points, strict=True)
-        if one.kind == "over" and one.error > _WORTH_A_LABEL * one.doubt
+        if one.kind == "over" and one.seen >= ENOUGH_ERRORS and one.error > _WORTH_A_LABEL * one.doubt
     ]
     for ratio, point in sorted(worth, key=lambda pair: -pair[0]):
         assert point.interval is not None

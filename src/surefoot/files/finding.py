@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from surefoot._io.printable import printable
+from surefoot.core.tally import Label
 from surefoot.errors import InvalidPredictions
 from surefoot.files.source import BadFile
 
@@ -66,6 +68,34 @@ class Columns:
         """Those that hold numbers."""
         roles = (self.confidence, self.doubt, self.probabilities, self.logits, self.weight)
         return [name for role in roles for name in _each(role)]
+
+    def options(self, all_columns: Sequence[str], labels: tuple[Label, ...] | None = None) -> tuple[str, ...]:
+        """The options of the command line that name them; empty if a family of columns has no prefix of its own.
+
+        ``labels`` are those of a single column of probabilities: the second is its own.
+        """
+        words: list[str] = []
+        for role, column in vars(self).items():
+            if column is None:
+                continue
+            name = column if isinstance(column, str) else self.prefix_of(column, all_columns)
+            if name is None:
+                return ()
+            words += [f"--{role}", name]
+        if labels is not None and labels not in ((0, 1), (False, True)):
+            words += ["--positive", str(labels[1])]
+        return tuple(words)
+
+    def prefix_of(self, family: Sequence[str], all_columns: Sequence[str]) -> str | None:
+        """What exactly these columns start with, of all that play no other role; None if nothing does."""
+        others = {name for role, name in vars(self).items() if isinstance(name, str)}
+        common = os.path.commonprefix(list(family))  # noqa: RUF071 (characters are meant)
+        for prefix in (re.sub(r"[^_ .\-]+$", "", common), common):
+            if prefix and [c for c in all_columns if c.startswith(prefix) and c not in {*others, prefix}] == list(
+                family
+            ):
+                return prefix
+        return None
 
     def said(self, classes: int | None = None, second: object = "the second label") -> str:
         """What was taken, in words; ``second`` is the label whose probability a single column holds."""

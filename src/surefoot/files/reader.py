@@ -61,6 +61,15 @@ class Reading:
     #: Other columns of the rows that are held, to be shown beside them.
     shown: Any = None
 
+    #: All columns of the first file.
+    all_columns: tuple[str, ...] = ()
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options of the command line that name these columns; empty if they cannot be named there."""
+        labels = self.held.labels if self.is_second else None
+        return () if self.columns is None else self.columns.options(self.all_columns, labels)
+
     @property
     def said(self) -> str:
         """Which columns were taken for what."""
@@ -156,7 +165,7 @@ class Reader:
         while (total := self._tally(pieces, labels, decimals, metrics)) is None:
             # confidences that looked rounded were not, or not so much: once more, knowing it
             decimals, pieces = self._finest, self.batches()
-        return Reading(self.name, total, self.columns, is_second=self._is_second(), looks_grouped=self.looks_grouped)
+        return self._reading(total)
 
     def _held(self, tables: list[pa.Table]) -> Reading:
         import pyarrow as pa
@@ -169,9 +178,12 @@ class Reader:
             decimals = decimals_of(predictions.confidence)
             predictions = predictions.rounded_at(decimals) if decimals else predictions
         by = self.by_values(table, predictions)
-        groups = self.group_values(table)
         shown = table.select(self.show) if self.show else None
-        return Reading(self.name, predictions, self.columns, by, self._is_second(), groups, self.looks_grouped, shown)
+        return self._reading(predictions, by=by, groups=self.group_values(table), shown=shown)
+
+    def _reading(self, held: ArrayPredictions | Tally, **of_rows: Any) -> Reading:
+        of_rows |= {"is_second": self._is_second(), "looks_grouped": self.looks_grouped}
+        return Reading(self.name, held, self.columns, all_columns=tuple(self.sources[0].schema.names), **of_rows)
 
     def _tally(
         self, batches: Iterator[Batch], labels: Any, decimals: int | None, metrics: Sequence[str] | None

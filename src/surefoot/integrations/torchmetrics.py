@@ -21,7 +21,15 @@ import warnings
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import torch
+
+try:
+    import torch
+    import torchmetrics
+    from torchmetrics.utilities.plot import plot_confusion_matrix
+except ImportError as error:
+    from surefoot.errors import MissingPackage
+
+    raise MissingPackage("metrics for training loops need torchmetrics: pip install 'surefoot[torch]'.") from error
 
 from surefoot._io.arguments import check_whole
 from surefoot.core.keys import ALL_ROWS, CLASS_PAIR, CLASS_SCORE, HALF, score_cells, score_steps
@@ -29,18 +37,12 @@ from surefoot.core.table import Sums, Table
 from surefoot.core.tally import Tally
 from surefoot.core.term import Term
 from surefoot.engines.torch import class_score_sums, row_sums
-from surefoot.errors import InvalidPredictions, MissingPackage
+from surefoot.errors import InvalidPredictions
 from surefoot.metrics import ALL
 from surefoot.metrics.averages import Average, check_average
 from surefoot.metrics.confusion import CW_PAIRS, read_confusion
 from surefoot.metrics.ranking import area_metric
 from surefoot.predictions.tensors import BORDER
-
-try:
-    import torchmetrics
-    from torchmetrics.utilities.plot import plot_confusion_matrix
-except ImportError as error:
-    raise MissingPackage("metrics for training loops need torchmetrics: pip install 'surefoot[torch]'.") from error
 
 __all__ = [
     "CWAUROC",

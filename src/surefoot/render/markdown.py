@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from surefoot._io.printable import printable
 from surefoot.assessment.compare import Comparison
 from surefoot.assessment.result import Assessment
+from surefoot.figures.concentration import ENOUGH_ERRORS
 from surefoot.figures.labels import significant, typeset
 from surefoot.render import side_by_side, wording
 from surefoot.render.looks import SYMBOLS
@@ -66,7 +67,8 @@ def _numbers(a: Assessment) -> list[str]:
 
 
 def _bands(a: Assessment) -> list[str]:
-    if len(a.bands) < 2:
+    bands = wording.bands(a)
+    if len(bands) < 2:
         return []
     body = [
         [
@@ -74,9 +76,9 @@ def _bands(a: Assessment) -> list[str]:
             rough_count(band.rows),
             rough_count(band.stated),
             count(band.seen),
-            factor(band.seen, band.stated),
+            factor(band.seen, band.stated) if band.seen >= ENOUGH_ERRORS else "",
         ]
-        for band in a.bands
+        for band in bands
     ]
     head = ["confidence", "rows", "expected errors", "observed errors", "O/E"]
     return ["### By confidence", _table(head, body, "lrrrr")]

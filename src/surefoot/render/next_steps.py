@@ -6,13 +6,15 @@ import math
 import re
 import shlex
 from dataclasses import dataclass
-from itertools import takewhile
 
+from surefoot._io.printable import printable
+from surefoot._stats.binomial import limits
+from surefoot._stats.quantiles import quantile
 from surefoot.assessment.result import Assessment
 from surefoot.render.numbers import points
 
-#: The 97.5% point of the normal distribution, and the 80% point.
-_Z, _POWER = 1.959964, 0.841621
+#: The 80% point of the normal distribution.
+_POWER = 0.841621
 #: Rows from which a plan is no help.
 _TOO_MANY = 10**9
 _NOT_ROWS = re.compile(r"\.(tally|json)$")
@@ -49,6 +51,8 @@ class Step:
 
 def next_steps(a: Assessment) -> list[Step]:
     """At most two steps, the first of them the answer to the verdict."""
+    if a.warnings:
+        return [Step("Check the labels first, as the warning says. No other number means much if they are swapped.")]
     if a.verdict == "inconclusive":
         return [_collect(a)]
     if a.verdict == "no evidence against calibration":
@@ -62,14 +66,45 @@ def rows_needed(a: Assessment) -> int | None:
     With so many, an overstatement of the margin shows in the errors, and the interval of a calibrated model leaves it
     out: either happens with a probability of 80%.
     """
-    rows = a.weight if a.risk.is_weighted else a.risk.n
-    share = min(0.5, max(a.risk.observed_errors, a.risk.expected_errors, 1.0) / (rows or 1.0))
-    reach = (_Z + _POWER) / a.margin
-    needed = a.risk.design_effect * (share * (1 - share) * reach**2 + 1 / a.margin)
-    if not needed < _TOO_MANY:
+    # errors in rows, whatever the scale of the weights
+    rows, scale = a.risk.n, a.risk.n / a.weight if a.risk.is_weighted else 1.0
+    share = min(0.5, max(a.risk.observed_errors * scale, a.risk.expected_errors * scale, 1.0) / (rows or 1.0))
+    reach = (quantile(1 - a.level) + _POWER) / a.margin
+    detected = share * (1 - share) * reach**2
+    excluded = _rows_that_exclude(a.margin, share)
+    if excluded is None or not detected < _TOO_MANY:
         return None
+    needed = a.risk.design_effect * _loss(a) * max(detected, excluded)
     size = int(10.0 ** max(0, math.floor(math.log10(needed)) - 1))
-    return math.ceil(needed / size) * size
+    return math.ceil(needed / size) * size if needed < _TOO_MANY else None
+
+
+def _rows_that_exclude(margin: float, share: float) -> float | None:
+    """Rows after which the 95% interval of a calibrated model excludes the margin, four times in five."""
+    from scipy.special import bdtrik
+
+    def is_enough(n: float) -> bool:
+        errors = max(0.0, math.ceil(float(bdtrik(0.8, n, share)))) if share else 0.0
+        return float(limits(errors, n)[1]) - share <= margin
+
+    most = 1.0
+    while not is_enough(most):
+        most *= 2
+        if most > _TOO_MANY:
+            return None
+    least = most / 2
+    while most - least > 0.01 * most:
+        middle = (least + most) / 2
+        least, most = (least, middle) if is_enough(middle) else (middle, most)
+    return most
+
+
+def _loss(a: Assessment) -> float:
+    """How many weighted rows tell as much as one row of equal weights."""
+    if a.predictions is None or not a.predictions.is_weighted:
+        return 1.0
+    weight = a.predictions.weight
+    return float(len(weight) * (weight**2).sum() / weight.sum() ** 2)
 
 
 def _collect(a: Assessment) -> Step:
@@ -88,66 +123,40 @@ def _collect(a: Assessment) -> Step:
 
 def _slice(a: Assessment) -> Step:
     words = "Nothing to correct on this evidence. Look into groups of rows next"
-    if a.path:
-        return Step(f"{words}:", f"surefoot assess {shlex.quote(a.path)} --by COLUMN")
+    if a.path and (a.options or _NOT_ROWS.search(a.path)):
+        return Step(
+            f"{words}:", shlex.join(["surefoot", "assess", printable(a.path, 500), *a.options, "--by", "COLUMN"])
+        )
     return Step(f"{words}:", "sf.assess(..., by=groups)")
 
 
 def _recalibrate(a: Assessment) -> Step:
     words = "Recalibrate, on labelled rows that the model was not trained on"
-    columns = _columns(a)
-    if a.predictions is None and not a.path:
-        has_classes = "auc" in a.metrics
-        return Step(f"{words}:", _python_call(has_classes=has_classes, has_labels=has_classes))
-    if not a.path:
-        assert a.predictions is not None
+    options = _options(a)
+    if options and not _NOT_ROWS.search(a.path):
+        return Step(f"{words}:", shlex.join(["surefoot", "calibrate", "--fit", printable(a.path, 500), *options]))
+    if a.predictions is None:
+        has_classes = has_labels = "auc" in a.metrics
+    else:
         has_classes, has_labels = a.predictions.probabilities is not None, a.predictions.truth is not None
-        return Step(f"{words}:", _python_call(has_classes=has_classes, has_labels=has_labels))
-    options = _options(columns)
-    if options is None or _NOT_ROWS.search(a.path):
-        call = _python_call(has_classes="auc" in a.metrics, has_labels="predicted" in columns)
-        return Step(f"{words}, in Python:", call)
-    return Step(f"{words}:", shlex.join(["surefoot", "calibrate", "--fit", a.path, *options]))
+    where = ", in Python" if a.path else ""
+    return Step(f"{words}{where}:", _python_call(has_classes=has_classes, has_labels=has_labels))
 
 
 def _python_call(*, has_classes: bool, has_labels: bool) -> str:
     if has_classes:
         return "sf.calibrate(y_true, probabilities)"
     correct = "y_true == y_pred" if has_labels else "correct"
-    return f"sf.calibrate({correct}, np.column_stack([1 - confidence, confidence]))"
+    return f"sf.calibrate({correct}, np.column_stack([1 - np.asarray(confidence), confidence]))"
 
 
-def _columns(a: Assessment) -> dict[str, str]:
-    """The columns used, by role, as the first line of the output names them."""
-    pairs = (part.rpartition(": ") for part in re.split(r", (?=[a-z][\w ]*: )", a.columns.partition(", largest is")[0]))
-    return {role: column for role, _, column in pairs if role}
-
-
-def _options(columns: dict[str, str]) -> list[str] | None:
-    """The options of ``surefoot calibrate`` that name these columns; None if it takes no such columns."""
-    truth = columns.get("truth")
-    for role in ("probabilities", "logits"):
-        if truth and role in columns:
-            return ["--truth", truth, f"--{role}", _prefix(columns[role])]
-    for role, column in columns.items():
-        if truth and role.startswith("probability of "):
-            label = role.removeprefix("probability of ")
-            return ["--truth", truth, "--probabilities", column, *([] if label in _PLAIN else ["--positive", label])]
-    if "correct" in columns and "confidence" in columns:
-        return ["--truth", columns["correct"], "--probabilities", columns["confidence"]]
-    return None
-
-
-#: Labels that need no mention: of two, the second is the positive one.
-_PLAIN = ("1", "True", "true")
-
-
-def _prefix(names: str) -> str:
-    """What the names of a family of columns start with; of one column its name."""
-    name = re.sub(r" \(\d+\)$", "", names)
-    first, _, last = name.partition(" … ")
-    if not last:
-        return first
-    common = "".join(takewhile(bool, (a if a == b else "" for a, b in zip(first, last, strict=False))))
-    # p_a, common to p_apple and p_avocado, is no prefix of p_banana
-    return re.sub(r"(?<=[_ .\-])[^_ .\-]+$", "", common)
+def _options(a: Assessment) -> list[str]:
+    """The options of ``surefoot calibrate`` that name the columns used; none if it takes no such columns."""
+    used = dict(zip(a.options[::2], a.options[1::2], strict=True))
+    if "--correct" in used and "--confidence" in used:
+        return ["--truth", used["--correct"], "--probabilities", used["--confidence"]]
+    scores = next((role for role in ("--probabilities", "--logits") if role in used), None)
+    if scores is None or "--truth" not in used:
+        return []
+    positive = ["--positive", used["--positive"]] if "--positive" in used else []
+    return ["--truth", used["--truth"], scores, used[scores], *positive]

@@ -12,6 +12,7 @@ from typing import Any
 from surefoot._io.printable import printable
 from surefoot.assessment.result import Assessment
 from surefoot.assessment.slices import Slice
+from surefoot.figures.concentration import ENOUGH_ERRORS
 from surefoot.figures.labels import significant
 from surefoot.figures.ruler import csr_axis
 from surefoot.render import wording
@@ -187,7 +188,8 @@ class _Page:
         head = "expected" if is_narrow else "expected errors"
         yield self.style(f"  {'confidence':<{name}}{'rows':>{rows}}{head:>{expected}}{'observed':>{observed}}", DIM)
         for band in bands:
-            times = factor(band.seen, band.stated) if found and band.seen > band.stated else ""
+            claims = found and band.seen > band.stated and band.seen >= ENOUGH_ERRORS
+            times = factor(band.seen, band.stated) if claims else ""
             numbers = f"{rough_count(band.rows):>{rows}}{rough_count(band.stated):>{expected}}"
             line = f"  {wording.confidence_range(band):<{name}}{numbers}{count(band.seen):>{observed}}"
             gap = " " if is_narrow else "    "

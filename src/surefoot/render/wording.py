@@ -14,6 +14,7 @@ from surefoot.assessment.result import Assessment
 from surefoot.assessment.slices import Slice
 from surefoot.assessment.verdict import NEAR_CERTAINTY, pool
 from surefoot.figures.bands import shown_bands
+from surefoot.figures.concentration import ENOUGH_ERRORS
 from surefoot.figures.labels import significant
 from surefoot.figures.reliability import Band, Bin
 from surefoot.render.numbers import (
@@ -42,8 +43,8 @@ _WORDS = {
 }
 #: A share of rows with one confidence that is worth a word.
 _SHARED = 0.5
-#: Errors from which a factor is a headline, and evidence from which a place is named.
-_ENOUGH, _NOTABLE = 10, 2.0
+#: Evidence from which a place is named.
+_NOTABLE = 2.0
 
 
 def in_words(a: Assessment) -> dict[str, Any]:
@@ -200,7 +201,9 @@ def place_sentences(a: Assessment) -> list[str]:
             continue
         place = find_place(bands(a), a.reliability, over=over)
         if place is not None:
-            times = f" ({_factor(place.seen / place.stated)} times)" if place.seen >= _ENOUGH and place.stated else ""
+            times = (
+                f" ({_factor(place.seen / place.stated)} times)" if place.seen >= ENOUGH_ERRORS and place.stated else ""
+            )
             expected = f"about {rough_count(place.stated)}" if place.stated else "none"
             errors = f"{rough_count(place.seen)} where {expected} were expected{times}"
             found.append(f"{'Too many' if over else 'Too few'} errors {place.words}: {errors}.")
