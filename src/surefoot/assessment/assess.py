@@ -147,6 +147,9 @@ def assess(
 
     Parameters
     ----------
+    x : path, dataframe, Predictions, Tally, or array-like of shape (n,)
+        What to assess: the name of a file; a dataframe, whose columns (as those of a file) are named by the arguments
+        below; predictions or a tally; or the true labels.
     level : float, default 0.05
         The significance level: the chance of flagging a well-calibrated model.
     margin : float, default 0.02

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -155,10 +156,9 @@ class _Finder:
             if missing is None and len(family) >= 2:
                 return tuple(family)
             column = column if missing is None else missing
-        raise Ambiguous(
-            f"there is no column '{printable(str(column))}' for {role}; {self._there()}",
-            file=self.name,
-        )
+        close = difflib.get_close_matches(str(column), self.columns, 1)
+        hint = f"did you mean '{printable(close[0])}'?" if close else self._there()
+        raise Ambiguous(f"there is no column '{printable(str(column))}' for {role}; {hint}", file=self.name)
 
     def _with_prefix(self, prefix: str) -> list[str]:
         others = {value for value in self.taken.values() if isinstance(value, str)}

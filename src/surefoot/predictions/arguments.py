@@ -415,12 +415,22 @@ def _document(docstring: str | None, taken: set[str]) -> str | None:
         head, rest = f"{text[:at].rstrip()}\n\n", f"\n{text[at:]}"
     end = min((at for at in map(rest.find, _SECTIONS) if at >= 0), default=len(rest))
     own, after = rest[:end].strip("\n"), rest[end:]
-    # a function may have words of its own for one of them
-    taken = taken | {
-        name.strip() for line in re.findall(r"^(\w[\w, ]*) :", own, re.MULTILINE) for name in line.split(",")
-    }
-    entries = [_entries(_POSITIONAL), own, _entries({name: e for name, e in _NAMED.items() if name not in taken})]
+    # a function may have words of its own for one of them; those of a place come first, as it does
+    described = {name.strip() for line in re.findall(r"^(\w[\w, ]*) :", own, re.MULTILINE) for name in line.split(",")}
+    first, own = _split_places(own)
+    places, named = (
+        _entries({name: entry for name, entry in shared.items() if name not in skipped})
+        for shared, skipped in ((_POSITIONAL, described), (_NAMED, taken | described))
+    )
+    entries = [first, places, own, named]
     return f"{head}Parameters\n----------\n" + "\n".join(part for part in entries if part) + f"\n\n{after}".rstrip()
+
+
+def _split_places(own: str) -> tuple[str, str]:
+    """The entries of places, which stand first, and the others."""
+    entries = re.split(r"\n(?=\w)", own)
+    count = next((i for i, entry in enumerate(entries) if entry.split(" :")[0] not in _POSITIONAL), len(entries))
+    return "\n".join(entries[:count]), "\n".join(entries[count:])
 
 
 _SECTIONS = tuple(
