@@ -30,8 +30,8 @@ def test_monitor_is_the_library_s(risky: Path, tmp_path: Path, capfd: pytest.Cap
     assert m.episodes
     words = " ".join(told.split())
     for episode in m.episodes:
-        assert f"ALARM overconfident since about row {episode.onset:,}: {episode.observed_errors:,.0f} errors" in words
-    assert told.count("ALARM") == len(m.episodes) < len(m.drift_rows)
+        assert f"DRIFT overconfident since about row {episode.onset:,}: {episode.observed_errors:,.0f} errors" in words
+    assert told.count("DRIFT") == len(m.episodes) < len(m.drift_rows)
     assert sf.Monitor.load(state).rows == 2000
     assert run(["monitor", str(risky), "--state", str(state)]) == 0
     assert "Going on after row 2,000" in out(capfd)
@@ -133,6 +133,6 @@ def test_an_error_at_full_certainty_is_proof(tmp_path: Path, capfd: pytest.Captu
     page = tmp_path / "a.html"
     assert run(["monitor", str(tmp_path / "a.parquet"), "--state", str(tmp_path / "s"), "-o", str(page)]) == 0
     told = " ".join(out(capfd).split())
-    assert "ALARM overconfident since about row 2: 1 error where 0 were expected (100 points); alarm at row 2" in told
+    assert "DRIFT overconfident since about row 2: 1 error where 0 were expected (100 points); detected at row 2" in told
     assert "no proof" not in told
     assert "NaN" not in page.read_text()
