@@ -128,3 +128,60 @@ def test_unequal_weights_are_compared_by_overstatement_alone() -> None:
     assert [one.name for one in found.changes] == ["overstatement"]
     assert found.is_worse
     assert not compared(weighted(0.0, 1), weighted(0.0, 0)).is_worse
+
+
+def right(n: int, share: float, confidence: float) -> sf.Predictions:
+    """Rows of one confidence, of which just this share is correct."""
+    return sf.Predictions.from_correct(np.arange(n) < round(share * n), np.full(n, confidence))
+
+
+def test_an_underconfident_model_that_becomes_calibrated_has_improved() -> None:
+    """98% right at 80% before, 80% right now: overstatement rose by 18 points and O/E to 10 times, from below."""
+    found = compared(right(5000, 0.8, 0.8), right(5000, 0.98, 0.8))
+    rose = change(found, "overstatement")
+    assert (rose.change, rose.now) == (pytest.approx(0.18), pytest.approx(0.0, abs=1e-12))
+    assert change(found, "oe_ratio").change == pytest.approx(10)
+    assert all(one.is_significant and not one.is_too_high for one in found.changes)
+    assert not found.is_worse
+    assert not any(one["too_high"] for one in found.to_dict()["changes"])
+    # by chance a little too many errors are no sign of being worse, either; many are
+    assert not compared(right(5000, 0.795, 0.8), right(5000, 0.98, 0.8)).is_worse
+    assert compared(right(5000, 0.75, 0.8), right(5000, 0.98, 0.8)).is_worse
+
+
+def test_the_limit_of_what_is_now_is_that_of_a_binomial_share() -> None:
+    from scipy.stats import binomtest
+
+    found = compared(right(1000, 0.97, 0.98), right(1000, 0.99, 0.98))
+    low = binomtest(30, 1000).proportion_ci(1 - 2 * 0.05 / 3).low
+    assert change(found, "oe_ratio").now_at_least == pytest.approx(low / 0.02, rel=1e-9)
+    assert change(found, "overstatement").now_at_least == pytest.approx(low - 0.02, rel=1e-9)
+
+
+def test_o_e_is_left_out_where_one_run_alone_expects_errors() -> None:
+    """10,000 rows with confidence 1 and no error before; now 58 errors where 50 are expected."""
+    certain, now = right(10_000, 1.0, 1.0), right(10_000, 0.9942, 0.995)
+    found = compared(now, certain)
+    assert found.now.risk.oe_ratio == pytest.approx(1.16)
+    assert [one.name for one in found.changes] == ["overstatement"]
+    assert not found.is_worse
+    assert [one.name for one in compared(certain, now).changes] == ["overstatement"]
+
+
+def test_a_tally_is_given_the_design_effect_of_the_rows_with_groups() -> None:
+    """Rows of ten to a group that are right or wrong together: sums know no groups, so the limits were too narrow."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(300), 10)
+    confidence = np.full(3000, 0.8)
+    before, now = (sf.Predictions.from_correct(np.repeat(rng.random(300) < 0.8, 10), confidence) for _ in range(2))
+    current = sf.assess(now, metrics=[], groups=groups)
+    assert current.risk.design_effect > 5
+    by_rows = compare_with_baseline(current, sf.assess(before, metrics=[]))
+    by_sums = compare_with_baseline(current, sf.assess(sf.tally(before)))
+    assert by_sums.changes == by_rows.changes
+    # the limit for a tenth of the rows, each a group, is the same: their design effect is 1
+    tenth = [sf.Predictions.from_correct(p.correct[::10], confidence[::10]) for p in (now, before)]
+    alone = change(compare_with_baseline(*(sf.assess(p, metrics=[]) for p in tenth)), "overstatement")
+    found = change(by_sums, "overstatement")
+    assert found.change == pytest.approx(alone.change)
+    assert found.at_least == pytest.approx(alone.at_least, rel=0.02)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -30,8 +31,8 @@ def test_monitor_is_the_library_s(risky: Path, tmp_path: Path, capfd: pytest.Cap
     assert m.episodes
     words = " ".join(told.split())
     for episode in m.episodes:
-        assert f"ALARM overconfident since about row {episode.onset:,}: {episode.observed_errors:,.0f} errors" in words
-    assert told.count("ALARM") == len(m.episodes) < len(m.drift_rows)
+        assert f"DRIFT overconfident since about row {episode.onset:,}: {episode.observed_errors:,.0f} errors" in words
+    assert told.count("DRIFT") == len(m.episodes) < len(m.drift_rows)
     assert sf.Monitor.load(state).rows == 2000
     assert run(["monitor", str(risky), "--state", str(state)]) == 0
     assert "Going on after row 2,000" in out(capfd)
@@ -133,6 +134,92 @@ def test_an_error_at_full_certainty_is_proof(tmp_path: Path, capfd: pytest.Captu
     page = tmp_path / "a.html"
     assert run(["monitor", str(tmp_path / "a.parquet"), "--state", str(tmp_path / "s"), "-o", str(page)]) == 0
     told = " ".join(out(capfd).split())
-    assert "ALARM overconfident since about row 2: 1 error where 0 were expected (100 points); alarm at row 2" in told
+    assert (
+        "DRIFT overconfident since about row 2: 1 error where 0 were expected (100 points); detected at row 2" in told
+    )
     assert "no proof" not in told
     assert "NaN" not in page.read_text()
+
+
+def test_drift_and_alarm_are_two_words(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A change after many good rows: drift is detected, while the e-value over all rows is far from an alarm."""
+    rng = np.random.default_rng(3)
+    confidence = rng.uniform(0.6, 0.98, 20_000)
+    correct = rng.random(20_000) < np.where(np.arange(20_000) < 19_800, confidence, 0.7 * confidence)
+    m = sf.Monitor(alternative="overconfident")
+    m.update(correct, confidence)
+    assert m.drift
+    assert not m.alarm
+    pq.write_table(pa.table({"correct": correct, "confidence": confidence}), tmp_path / "a.parquet")
+    state = str(tmp_path / "s")
+    assert run(["monitor", str(tmp_path / "a.parquet"), "--state", state, "--fail-on", "alarm"]) == 0
+    assert run(["monitor", "--state", state, "--fail-on", "alarm"]) == 0
+    told = " ".join(out(capfd).split())
+    assert told.count("DRIFT overconfident since about row") == 2 * len(m.episodes)
+    assert "ALARM" not in told
+    assert told.count("of 20, no alarm.") == 2
+    assert run(["monitor", "--state", state, "--fail-on", "drift"]) == 1
+    assert "failed: drift" in out(capfd)
+
+
+def test_an_alarm_is_shown_as_one(risky: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    state = str(tmp_path / "s")
+    assert run(["monitor", str(risky), "--state", state, "--fail-on", "alarm"]) == 1
+    m = sf.Monitor.load(state)
+    words = f"the e-value over all rows reached 20 at row {m.alarm_row:,}"
+    told = " ".join(out(capfd).split())
+    assert f"ALARM {words}" in told
+    assert f"failed: alarm ({words})" in told
+    assert run(["monitor", "--state", state]) == 0
+    assert f"ALARM {words}" in " ".join(out(capfd).split())
+
+
+def test_markdown_by_format_and_by_suffix(risky: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    state, file = str(tmp_path / "my_s"), tmp_path / "m.md"
+    assert run(["monitor", str(risky), "--state", state, "--format", "markdown", "-o", str(file)]) == 0
+    m, text = sf.Monitor.load(state), file.read_text()
+    assert out(capfd).rstrip() == text.rstrip()
+    assert text.startswith("## Overconfident since about row")
+    assert text.count("- **DRIFT** overconfident since about row") == len(m.episodes)
+    assert f"- **ALARM** the e-value over all rows reached 20 at row {m.alarm_row:,}" in text
+    assert "my\\_s</sub>" in text
+    assert run(["monitor", "--state", state, "--format", "xml"]) == 2
+    assert run(["monitor", "--state", state, "--json", "--format", "markdown"]) == 2
+
+
+def test_the_way_to_begin_a_state_names_it(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    state = str(tmp_path / "my state")
+    assert run(["monitor", "--state", state]) == 3
+    assert f"begin it with: surefoot monitor FILE --state '{state}'" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("blocks", [0, 1])
+def test_a_block_that_is_interrupted_is_not_saved(
+    blocks: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Ctrl-C in the midst of a block, when its rows are counted and its ids are not."""
+    from surefoot.files import reading
+
+    state, page = tmp_path / "s", tmp_path / "s.json"
+    block = sf.Predictions.from_correct(np.array([True, False]), np.array([0.9, 0.8]))
+    monkeypatch.setattr(reading, "follow", lambda *_, **__: ((block, None, None) for _ in range(5)))
+    whole, done = sf.Monitor.update, 0
+
+    def update(m: sf.Monitor, *arguments: object, **options: object) -> None:
+        nonlocal done
+        if done == blocks:
+            m.rows += 2
+            raise KeyboardInterrupt
+        done += 1
+        whole(m, *arguments, **options)
+
+    monkeypatch.setattr(sf.Monitor, "update", update)
+    status = run(["monitor", "-", "--state", str(state), "-o", str(page)])
+    assert "stopped" in capfd.readouterr().err
+    if not blocks:
+        assert status == 130
+        assert not state.exists()
+        return
+    assert status == 0
+    assert sf.Monitor.load(state).rows == 2
+    assert json.loads(page.read_text())["rows"] == 2

@@ -1,8 +1,9 @@
 """Is a model worse than before? Its assessment beside an earlier one, of which sums are enough.
 
 Three sizes are compared: overstatement, observed over expected errors (O/E), and O/E among samples with more than 99%
-confidence. A size is worse if it rose by more than chance explains *and* by enough to matter. The rows are taken to be
-other rows than those of the baseline; where they are the same, the tests only become more cautious.
+confidence. A size is worse if it rose by more than chance explains, by enough to matter, *and* is too high now by more
+than chance explains: a model that was underconfident and is no longer has improved. The rows are taken to be other rows
+than those of the baseline; where they are the same, the tests only become more cautious.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ class Change:
         By how much, or how many times, it rose.
     at_least : float
         The lower confidence limit of ``change``.
+    now_at_least : float
+        The lower confidence limit of ``now``.
     matters_from : float
         The change from which it matters.
     """
@@ -51,17 +54,28 @@ class Change:
     now: float
     change: float
     at_least: float
+    now_at_least: float
     matters_from: float
 
     @property
     def is_significant(self) -> bool:
         """Whether it rose by more than chance explains."""
-        return self.at_least > (0.0 if self.kind == "difference" else 1.0)
+        return self.at_least > self._none
+
+    @property
+    def is_too_high(self) -> bool:
+        """Whether there are more errors now than expected, by more than chance explains."""
+        return self.now_at_least > self._none
 
     @property
     def is_worse(self) -> bool:
-        """Whether it rose by more than chance explains, and by enough to matter."""
-        return self.is_significant and self.change >= self.matters_from
+        """Whether it rose by more than chance explains and by enough to matter, and is too high now."""
+        return self.is_significant and self.is_too_high and self.change >= self.matters_from
+
+    @property
+    def _none(self) -> float:
+        """No difference, or a ratio of one."""
+        return 0.0 if self.kind == "difference" else 1.0
 
 
 @dataclass(frozen=True)
@@ -104,7 +118,12 @@ class BaselineComparison:
             "worse": self.is_worse,
             "newly_risky": self.is_newly_risky,
             "changes": [
-                {**strict(asdict(change)), "significant": change.is_significant, "worse": change.is_worse}
+                {
+                    **strict(asdict(change)),
+                    "significant": change.is_significant,
+                    "too_high": change.is_too_high,
+                    "worse": change.is_worse,
+                }
                 for change in self.changes
             ],
         }
@@ -125,20 +144,29 @@ def compare_with_baseline(now: Assessment, baseline: Assessment) -> BaselineComp
 def _overstatement(now: RiskResult, baseline: RiskResult, tail: float, margin: float) -> Change:
     """The difference, with the limit that both intervals give together."""
     difference = now.overstatement - baseline.overstatement
-    below, above = now.overstatement - _limits(now, tail)[0], _limits(baseline, tail)[1] - baseline.overstatement
-    at_least = difference - math.hypot(below, above)
+    # a tally knows no groups: its rows are taken to depend on each other as much as the others do
+    effect = max(now.design_effect, baseline.design_effect)
+    now_at_least, before_at_most = _limits(now, tail, effect)[0], _limits(baseline, tail, effect)[1]
+    reach = math.hypot(now.overstatement - now_at_least, before_at_most - baseline.overstatement)
     return Change(
-        "overstatement", "difference", baseline.overstatement, now.overstatement, difference, at_least, margin
+        "overstatement",
+        "difference",
+        baseline.overstatement,
+        now.overstatement,
+        difference,
+        difference - reach,
+        now_at_least,
+        margin,
     )
 
 
-def _limits(risk: RiskResult, tail: float) -> tuple[float, float]:
-    """The limits of overstatement with so much chance beyond each."""
+def _limits(risk: RiskResult, tail: float, effect: float) -> tuple[float, float]:
+    """The limits of overstatement with so much chance beyond each, for a design effect."""
     if risk.is_weighted:
         low, high = risk.overstatement_interval
-        reach = (high - low) / 2 * quantile(1 - 2 * tail) / quantile(0.95)
+        reach = (high - low) / 2 * quantile(1 - 2 * tail) / quantile(0.95) * math.sqrt(effect / risk.design_effect)
         return risk.overstatement - reach, risk.overstatement + reach
-    share, rows = risk.observed_errors / risk.n, risk.n / risk.design_effect
+    share, rows = risk.observed_errors / risk.n, risk.n / effect
     low, high = (float(end) for end in limits(share * rows, rows, 1 - 2 * tail))
     stated = share - risk.overstatement
     return low - stated, high - stated
@@ -168,14 +196,26 @@ def _ratio(name: str, now: _Errors, baseline: _Errors, tail: float, matters_from
     Errors vary less than the rare events that this holds for exactly, so it is on the safe side.
     """
     before, after = (one.observed / one.expected if one.expected else math.nan for one in (baseline, now))
-    # where certainty was claimed no errors are expected: then rows are what errors are counted by
-    by_rows = not (now.expected and baseline.expected)
+    effect = max(now.effect, baseline.effect)
+    now_at_least = _least_ratio(now, tail, effect)
+    # where both claimed certainty no errors are expected: then rows are what errors are counted by
+    by_rows = not (now.expected or baseline.expected)
     exposures = [one.rows if by_rows else one.expected for one in (now, baseline)]
     if not all(exposures) or not now.observed + baseline.observed:
-        return Change(name, "ratio", before, after, math.nan, math.nan, matters_from)
-    effect = max(now.effect, baseline.effect)
+        return Change(name, "ratio", before, after, math.nan, math.nan, now_at_least, matters_from)
     total = (now.observed + baseline.observed) / effect
     low = float(limits(now.observed / effect, total, 1 - 2 * tail)[0])
     scale = exposures[1] / exposures[0]
     times = now.observed / baseline.observed * scale if baseline.observed else math.inf
-    return Change(name, "ratio", before, after, times, low / (1 - low) * scale if low < 1 else math.inf, matters_from)
+    at_least = low / (1 - low) * scale if low < 1 else math.inf
+    return Change(name, "ratio", before, after, times, at_least, now_at_least, matters_from)
+
+
+def _least_ratio(one: _Errors, tail: float, effect: float) -> float:
+    """The lower confidence limit of O/E; without expected errors any error is infinitely many times as many."""
+    if not one.observed:
+        return 0.0
+    if not one.expected:
+        return math.inf
+    share = float(limits(one.observed / effect, one.rows / effect, 1 - 2 * tail)[0])
+    return share * one.rows / one.expected

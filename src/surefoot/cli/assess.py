@@ -105,8 +105,8 @@ def command(
             "--baseline",
             metavar="FILE",
             help="An earlier result to compare with: a saved tally, or a file with the same columns. Worse means that "
-            "overstatement rose by --margin or more, O/E to 1.5 times, or O/E above 99% confidence to 2 times, or "
-            "that the verdict turned risky, and that chance does not explain the rise at --level.",
+            "overstatement rose by --margin or more, O/E to 1.5 times, or O/E above 99% confidence to 2 times, and is "
+            "too high now, or that the verdict turned risky; and that chance explains neither at --level.",
         ),
     ] = None,
     junit: Annotated[

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax import saxutils
 
 from surefoot._io.printable import printable
 
@@ -52,14 +52,20 @@ def _cells(change: Change) -> list[str]:
 def conclusion(compared: BaselineComparison) -> str:
     """The answer in one sentence or two."""
     if compared.is_worse:
-        why = "; ".join(reasons(compared))
-        return f"Worse than the baseline: {why}."
-    rises = [_NAMES[change.name] for change in compared.changes if change.is_significant]
-    if rises:
-        return f"Not worse than the baseline: {' and '.join(rises)} rose, but by less than matters."
+        return f"Worse than the baseline: {'; '.join(reasons(compared))}."
     before, now = compared.baseline.verdict, compared.now.verdict
-    also = f" The verdict is {now} and was {before}; chance explains the difference." if now != before else ""
-    return f"Not worse than the baseline: nothing rose by more than chance explains.{also}"
+    also = f" The verdict is {now} and was {before}." if now != before else ""
+    risen = [change for change in compared.changes if change.is_significant]
+    small = [_NAMES[change.name] for change in risen if change.change < change.matters_from]
+    low = [_NAMES[change.name] for change in risen if change.change >= change.matters_from]
+    why = [f"{_listed(small)} rose, but by less than matters"] if small else []
+    if low:
+        why.append(f"{_listed(low)} rose, but errors now exceed the expected ones by no more than chance explains")
+    return f"Not worse than the baseline: {'; '.join(why) or 'nothing rose by more than chance explains'}.{also}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def lines(compared: BaselineComparison, terminal: Terminal) -> Iterator[str]:
@@ -81,17 +87,21 @@ def lines(compared: BaselineComparison, terminal: Terminal) -> Iterator[str]:
 
 def markdown(compared: BaselineComparison) -> str:
     """The comparison as a section of Markdown."""
+    from surefoot.render.markdown import escape
+
     table_rows = [["", "baseline", "now", "change", "at least"], ["---", *["---:"] * 4], *map(_cells, compared.changes)]
     table = "\n".join(f"| {' | '.join(row)} |" for row in table_rows)
-    source = printable(compared.baseline.source, 60).replace("|", "\\|")
-    rows_of = f"Baseline: {compared.baseline.risk.n:,} rows of {source}."
+    rows_of = f"Baseline: {compared.baseline.risk.n:,} rows of {escape(printable(compared.baseline.source, 60))}."
     return f"### Baseline\n\n{conclusion(compared)}\n\n{table}\n\n{rows_of}\n"
 
 
 def rules_as_markdown(rules: Sequence[Rule], failures: Sequence[str]) -> str:
     """Which rules hold, as a section of Markdown."""
+    from surefoot.render.markdown import escape
+
     rows = [
-        f"- {'FAILED' if why else 'passed'}: `{why or rule.text}`" for rule, why in zip(rules, failures, strict=True)
+        f"- {'FAILED' if why else 'passed'}: {escape(printable(why or rule.text, 600))}"
+        for rule, why in zip(rules, failures, strict=True)
     ]
     return "\n".join(["### Rules", "", *rows, ""])
 
@@ -106,7 +116,7 @@ def junit(a: Assessment, rules: Sequence[Rule], failures: Sequence[str]) -> str:
     for rule, why in zip(rules, failures, strict=True):
         name = f"name={_quoted(f'fail on {rule.text}')} classname={_quoted(f'surefoot.{a.source}')}"
         if why:
-            detail = escape(printable(f"{headline(a)}: {why}", 600))
+            detail = saxutils.escape(printable(f"{headline(a)}: {why}", 600))
             cases.append(
                 f"    <testcase {name}>\n      <failure message={_quoted(why)}>{detail}</failure>\n    </testcase>"
             )
@@ -121,4 +131,4 @@ def junit(a: Assessment, rules: Sequence[Rule], failures: Sequence[str]) -> str:
 
 def _quoted(text: str) -> str:
     """Text from outside as an attribute: XML takes no control characters."""
-    return quoteattr(printable(text, 600))
+    return saxutils.quoteattr(printable(text, 600))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -17,6 +18,7 @@ from surefoot.cli.options import (
     Correct,
     Delimiter,
     Doubt,
+    Format,
     Group,
     Html,
     Logits,
@@ -76,17 +78,26 @@ def command(
     ] = None,
     output: Annotated[
         list[str] | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write where the stream stands, by suffix: .html, .json."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write where the stream stands, by suffix: .html, .json, .md (Markdown).",
+        ),
     ] = None,
+    format: Format = None,
     html: Html = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print where the stream stands as JSON, at the end.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Same as --format json: where the stream stands, at the end.")
+    ] = False,
     fail_on: Annotated[
         list[str] | None,
         typer.Option(
             "--fail-on",
             metavar="alarm|drift",
-            help="Exit with status 1 on alarm (the e-value over all rows has reached 1 / level) or on drift (the "
-            "change detector went off in this run; without FILE, ever). May be given twice.",
+            help="Exit with status 1 on alarm (shown as ALARM: the e-value over all rows has reached 1 / level) or on "
+            "drift (shown as DRIFT: the change detector found drift in this run; without FILE, ever). May be given "
+            "twice.",
         ),
     ] = None,
     watch: Watch = None,
@@ -95,8 +106,8 @@ def command(
         typer.Option(
             "--mean-time-between-false-alarms",
             metavar="ROWS",
-            help="How rarely the change detector may go off on a calibrated stream, by default every 10,000 rows; "
-            "for a new state.",
+            help="On a calibrated stream, drift is detected at most once in so many rows on average, by default "
+            "10,000; for a new state.",
         ),
     ] = None,
     level: Annotated[
@@ -133,7 +144,14 @@ def command(
     with clear_errors():
         beside = [path for path in (file, state) if path is not None]
         check_outputs(state, beside=[file] if file is not None else [])
-        outputs = Outputs.plan(output or [], {"html": html}, allowed=("html", "json"), as_json=as_json, beside=beside)
+        outputs = Outputs.plan(
+            output or [],
+            {"html": html},
+            allowed=("html", "json", "markdown"),
+            format=format,
+            as_json=as_json,
+            beside=beside,
+        )
         options = {"alternative": watch, "mean_time_between_false_alarms": mean_time, "level": level}
         given = {name: value for name, value in options.items() if value is not None}
         if file is None:
@@ -143,7 +161,7 @@ def command(
             monitor = _open(state, given, identifier)
             before = len(monitor.drift_rows)
             reader: dict[str, Any] = {"delimiter": delimiter, "positive": positive, "float32": not as_float64}
-            _follow(monitor, file, state, _Screen(monitor, outputs), columns, identifier, group, reader)
+            monitor = _follow(monitor, file, state, _Screen(monitor, outputs), columns, identifier, group, reader)
         _write(monitor, state, outputs)
     went_off = {"alarm": monitor.alarm, "drift": len(monitor.drift_rows) > before}
     reasons = [_reason(monitor, rule) for rule in dict.fromkeys(rules) if went_off[rule]]
@@ -158,10 +176,10 @@ def _checked_rule(rule: str) -> str:
 
 
 def _reason(m: Monitor, rule: str) -> str:
-    if rule == "alarm":
-        return f"alarm (the e-value over all rows reached {1 / m.level:,.0f} at row {m.alarm_row or 0:,})"
-    from surefoot.render.monitor_view import episode_words
+    from surefoot.render.monitor_view import alarm_words, episode_words
 
+    if rule == "alarm":
+        return f"alarm ({alarm_words(m)})"
     return f"drift ({episode_words(m.episodes[-1]) if m.episodes else f'at row {m.drift_rows[-1]:,}'})"
 
 
@@ -174,11 +192,11 @@ def _follow(
     identifier: str | None,
     group: str | None,
     reader: dict[str, Any],
-) -> None:
+) -> Monitor:
     """Count the rows of a file, or of a pipe as they come; the state is saved before anything is printed."""
     from surefoot.files.reading import follow
 
-    is_live = file == "-"
+    is_live, is_whole = file == "-", True
     try:
         for number, (rows, ids, groups) in enumerate(
             follow(file, columns, identifier=identifier, group=group, **reader)
@@ -193,28 +211,38 @@ def _follow(
     except KeyboardInterrupt:
         screen.clear()
         say("  stopped", to_stderr=True)
-        if not is_live:
+        if not is_live or not Path(state).exists():
             # a file is counted whole or not at all: it would be read from its start again
             raise
+        is_whole = False
     finally:
         screen.clear()
-    monitor.save(state)
+    if is_whole:
+        monitor.save(state)
+    else:
+        # the last block may be half counted: what was saved after the one before is whole
+        monitor = screen.m = _load(state, {})
     if not is_live:
         screen.first()
         screen.show_new(began_only=False)
     screen.last()
     screen.print(f"  State saved to {state}\n")
+    return monitor
 
 
 def _write(m: Monitor, state: str, outputs: Outputs) -> None:
     from surefoot.assessment.serialise import write_json
-    from surefoot.render.monitor_view import plain, report
+    from surefoot.render.monitor_view import markdown, plain, report
+
+    def content(kind: str) -> str:
+        if kind == "json":
+            return write_json({**plain(m), "state": state}, None)
+        return (report if kind == "html" else markdown)(m, Path(state).name)
 
     if not outputs.is_text:
-        say(write_json({**plain(m), "state": state}, None).rstrip())
+        say(content(outputs.format).rstrip())
     for kind, path in outputs.files.items():
-        content = report(m, Path(state).name) if kind == "html" else write_json({**plain(m), "state": state}, None)
-        write_whole(path, content)
+        write_whole(path, content(kind))
         say(f"  Wrote {path} ({size_of(path)})", to_stderr=not outputs.is_text)
 
 
@@ -223,7 +251,8 @@ def _load(state: str, given: dict[str, Any]) -> Monitor:
     from surefoot.risk.stream.monitor import Monitor
 
     if not Path(state).exists():
-        raise FileNotFoundError(2, "no such state; begin it with: surefoot monitor FILE --state", state)
+        begin = f"surefoot monitor FILE --state {shlex.quote(state)}"
+        raise FileNotFoundError(2, f"no such state; begin it with: {begin}", state)
     monitor = Monitor.load(state)
     flags = {"alternative": "--watch", "mean_time_between_false_alarms": "--mean-time-between-false-alarms"}
     for name, value in given.items():
@@ -289,7 +318,7 @@ class _Screen:
 
     def show_new(self, *, began_only: bool) -> None:
         """The episodes that began since the last look, or those that went on as well."""
-        from surefoot.render.monitor_view import episode_lines
+        from surefoot.render.monitor_view import alarm_lines, episode_lines
 
         changed = [episode for episode in self.m.episodes if self.shown.get(episode.first_alarm) != episode]
         new = [one for one in changed if one.first_alarm not in self.shown] if began_only else changed
@@ -300,7 +329,8 @@ class _Screen:
         self.shown.update((episode.first_alarm, episode) for episode in changed)
         if self.m.alarm and not self.has_alarm:
             self.clear()
-            self.wrap(f"At row {self.m.alarm_row or 0:,} the e-value over all rows reached {1 / self.m.level:,.0f}.")
+            for line in alarm_lines(self.m, self.terminal):
+                self.print(line)
             self.has_alarm = True
 
     def draw_gauge(self) -> None:
@@ -326,13 +356,13 @@ class _Screen:
 
     def show_state(self) -> None:
         """Where a stream stands, without any new rows."""
-        from surefoot.render.monitor_view import episode_lines, headline, watching
+        from surefoot.render.monitor_view import alarm_lines, episode_lines, headline, watching
 
         self.print()
         self.print(f"  {self.terminal.style(headline(self.m), '1')}")
         self.wrap(watching(self.m))
         self.print()
-        for line in episode_lines(self.m.episodes, self.terminal):
+        for line in (*episode_lines(self.m.episodes, self.terminal), *alarm_lines(self.m, self.terminal)):
             self.print(line)
         self.last()
         self.print()

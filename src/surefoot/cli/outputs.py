@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from pathlib import Path
 
 import typer
@@ -81,16 +83,23 @@ def _kind_of(path: str, allowed: Sequence[str]) -> str:
 
 def check_outputs(*paths: str | None, beside: Sequence[str] = ()) -> None:
     """What cannot be written is found out before the work, not after; and no input is written over."""
-    named = [Path(path).absolute() for path in paths if path is not None]
+    named = [Path(path) for path in paths if path is not None]
     for path in named:
         if not path.parent.is_dir():
-            raise FileNotFoundError(2, "no such folder", str(path.parent))
+            raise FileNotFoundError(2, "no such folder", str(path.parent.absolute()))
         if path.is_dir():
             raise IsADirectoryError(21, "is a folder; name a file in it", str(path))
-        if path in [Path(other).absolute() for other in beside]:
+        if any(_is_same_file(path, Path(other)) for other in beside):
             raise typer.BadParameter(f"{path.name} is read, and would be written over; give another name")
-    if len(set(named)) < len(named):
+    if any(_is_same_file(one, other) for one, other in combinations(named, 2)):
         raise typer.BadParameter("two outputs have one name; give another to one")
+
+
+def _is_same_file(one: Path, other: Path) -> bool:
+    """Whether two names, however they are written, are those of one file, which may be a new one."""
+    if one.exists() and other.exists():
+        return one.samefile(other)
+    return os.path.realpath(one) == os.path.realpath(other)
 
 
 def size_of(path: str) -> str:

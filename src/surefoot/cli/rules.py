@@ -21,29 +21,31 @@ _WORDS = {"risky": ("overconfident", "mixed"), "inconclusive": ("inconclusive",)
 #: The word for being worse than a baseline.
 WORSE = "worse"
 _OPERATORS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
-_RISK = [
-    "pvalue",
-    "pvalue_mid",
-    "pvalue_capped",
-    "pvalue_combined",
-    "pvalue_omnibus",
-    "oe_ratio",
-    "overstatement",
-    "expected_errors",
-    "observed_errors",
-    "e_value",
-    "log_e",
-    "deflation",
-    "csr_lower",
-    "certain",
-    "certain_wrong",
-    "rounded",
-    "n",
-    "errors",
-    "skewness",
-    "sigma",
-    "z",
-]
+_SHARE, _COUNT, _ANY = (0.0, 1.0), (0.0, math.inf), (-math.inf, math.inf)
+#: The numbers of the risk test, with the range of each.
+_RISK = {
+    "pvalue": _SHARE,
+    "pvalue_mid": _SHARE,
+    "pvalue_capped": _SHARE,
+    "pvalue_combined": _SHARE,
+    "pvalue_omnibus": _SHARE,
+    "oe_ratio": _COUNT,
+    "overstatement": (-1.0, 1.0),
+    "expected_errors": _COUNT,
+    "observed_errors": _COUNT,
+    "e_value": _COUNT,
+    "log_e": _ANY,
+    "deflation": _SHARE,
+    "csr_lower": _COUNT,
+    "certain": _COUNT,
+    "certain_wrong": _COUNT,
+    "rounded": _COUNT,
+    "n": _COUNT,
+    "errors": _COUNT,
+    "skewness": _ANY,
+    "sigma": _COUNT,
+    "z": _ANY,
+}
 
 
 @dataclass(frozen=True)
@@ -106,4 +108,11 @@ def parsed(text: str) -> Rule:
         found = closest(match[1], [*ALL, *_RISK])
         hint = f"did you mean {found}?" if found else "try overstatement, oe_ratio, pvalue_omnibus, csr or ece"
         raise typer.BadParameter(f"--fail-on is {text!r}, and there is no metric {match[1]!r}; {hint}")
+    low, high = _RISK[match[1]] if match[1] in _RISK else ALL[match[1]].range
+    if not low <= number <= high:
+        reach = f"is between {low:g} and {high:g}" if high < math.inf else f"is never below {low:g}"
+        unit = " points" if match[1] == "overstatement" else "%"
+        is_percentage = high == 1 and low <= number / 100 <= high
+        hint = f"; {number:g}{unit} is {number / 100:g}" if is_percentage else ""
+        raise typer.BadParameter(f"--fail-on is {text!r}, but {match[1]} {reach}{hint}")
     return Rule(text, match[1], match[2], number)

@@ -25,11 +25,11 @@ def wealth_figure(monitor: Monitor) -> Figure:
 
 
 def change_figure(monitor: Monitor) -> Figure:
-    """The evidence of a change since the detector last started, and the line at which it goes off."""
+    """The evidence of a change since the detector last started, and the line at which drift is detected."""
     history = monitor.history
     values = [math.log10(min(max(evidence, 1.0), 10.0**_MOST)) for _, _, evidence in history]
     threshold = monitor.mean_time_between_false_alarms
-    words = f"goes off at {threshold:,.0f}"
+    words = f"drift at {threshold:,.0f}"
     title = "evidence of a change, log scale"
     return _figure("Evidence of a change", title, history, values, math.log10(threshold), words, monitor.episodes)
 
@@ -49,7 +49,7 @@ def _figure(
     step = max(1, math.ceil((high - low) / 5))
     powers = [power for power in range(math.floor(low), high + 1) if power % step == 0]
     y = Axis(y_title, low, high, tuple(Tick(float(power), decade(power)) for power in powers))
-    ticks = tuple(Tick(last * i / 4, f"{last * i / 4:,.0f}") for i in range(5)) if last >= 8 else (Tick(last, "1"),)
+    ticks = tuple(Tick(float(row), f"{row:,}") for row in sorted({round(last * i / 4) for i in range(5)}))
     points = tuple(
         Point(
             i,

@@ -26,14 +26,14 @@ def render(a: Assessment) -> str:
     mark = f"{SYMBOLS[a.verdict]} " if a.verdict in SYMBOLS else ""
     parts = [
         f"## {mark}{wording.headline(a)}",
-        *(f"> **Warning:** {_escape(warning)}" for warning in a.warnings),
-        f"**{_escape(wording.advice(a))}** {_escape(' '.join(wording.sentences(a)))}",
+        *(f"> **Warning:** {escape(warning)}" for warning in a.warnings),
+        f"**{escape(wording.advice(a))}** {escape(' '.join(wording.sentences(a)))}",
         *_numbers(a),
         *_bands(a),
         *_slices(a),
         *_notes(a),
         *_next_steps(a),
-        f"<sub>{_escape(wording.footer(a))}</sub>",
+        f"<sub>{escape(wording.footer(a))}</sub>",
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -44,16 +44,16 @@ def render_comparison(c: Comparison) -> str:
     body = [["verdict", *(wording.headline(a) for a in c.assessments.values())]]
     body += [[name, *values] for _, name, values in side_by_side.lines(c)]
     parts = [
-        f"## {_escape(side_by_side.closing(c) or 'Models side by side')}",
-        _escape(f"{c.pairing[0].upper()}{c.pairing[1:]}."),
+        f"## {escape(side_by_side.closing(c) or 'Models side by side')}",
+        escape(f"{c.pairing[0].upper()}{c.pairing[1:]}."),
     ]
     for name, a in c.assessments.items():
-        parts += [f"> **Warning ({_escape(printable(name, 40))}):** {_escape(w)}" for w in a.warnings]
+        parts += [f"> **Warning ({escape(printable(name, 40))}):** {escape(w)}" for w in a.warnings]
     parts.append(_table(["", *names], body, "l" + "r" * len(names)))
     if differences := side_by_side.all_differences(c):
         apart = f"minus {printable(c.first, 40)}, {side_by_side.level(c)}"
         parts.append(_table(["Model", "Of", apart], differences, "lll"))
-    parts += [_escape(note) for note in side_by_side.notes(c)]
+    parts += [escape(note) for note in side_by_side.notes(c)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -103,7 +103,7 @@ def _slices(a: Assessment) -> list[str]:
         ]
         for part in worst[:_MOST_SLICES]
     ]
-    found = [f"### {_escape(wording.slice_title(a))}", _table([*head, *(["p, adjusted"] if tested else [])], body)]
+    found = [f"### {escape(wording.slice_title(a))}", _table([*head, *(["p, adjusted"] if tested else [])], body)]
     if len(worst) > _MOST_SLICES:
         found.append(f"... and {len(worst) - _MOST_SLICES:,} more.")
     return found
@@ -111,13 +111,13 @@ def _slices(a: Assessment) -> list[str]:
 
 def _notes(a: Assessment) -> list[str]:
     notes = wording.notes(a)
-    return ["\n".join(f"- {_escape(note)}" for note in notes)] if notes else []
+    return ["\n".join(f"- {escape(note)}" for note in notes)] if notes else []
 
 
 def _next_steps(a: Assessment) -> list[str]:
     found = ["### What to do next"]
     for step in next_steps(a):
-        found.append(_escape(step.words))
+        found.append(escape(step.words))
         if step.command:
             kind = "python" if step.is_python else "sh"
             found.append(f"```{kind}\n{step.command}\n```")
@@ -128,12 +128,12 @@ def _table(head: Sequence[str], body: Iterable[Sequence[str]], sides: str = "", 
     """A table; ``sides`` holds l or r for each column, by default l for the first two and r for numbers."""
     sides = sides or "ll" + "r" * (len(head) - 2)
     rule = ["---:" if side == "r" else "---" for side in sides]
-    rows = [[_escape(typeset(title)) for title in head], rule]
-    rows += [[cell if i in is_escaped else _escape(typeset(cell)) for i, cell in enumerate(row)] for row in body]
+    rows = [[escape(typeset(title)) for title in head], rule]
+    rows += [[cell if i in is_escaped else escape(typeset(cell)) for i, cell in enumerate(row)] for row in body]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def _escape(text: str) -> str:
+def escape(text: str) -> str:
     """The text without a meaning in Markdown or HTML."""
     text = typeset(text).replace("\u00a0", " ").replace("&", "&amp;").replace("<", "&lt;").replace("\\", "\\\\")
     return re.sub(r"([|`*_\[\]#])", r"\\\1", text).replace("\n", " ")

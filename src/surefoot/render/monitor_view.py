@@ -13,6 +13,7 @@ from surefoot._io.printable import printable
 from surefoot.figures.evidence import change_figure, wealth_figure
 from surefoot.figures.labels import significant, typeset
 from surefoot.render.html import page
+from surefoot.render.markdown import escape
 from surefoot.render.numbers import count, pluralize, points, rough_count
 from surefoot.render.svg import draw
 from surefoot.render.tables import Body, Cell, HtmlTable, Row
@@ -36,27 +37,27 @@ def wrap(text: str, terminal: Terminal, indent: str = "") -> Iterator[str]:
 
 def watching(m: Monitor) -> str:
     """What is watched for, and how often it is wrong."""
-    mean = f"mean time between false alarms at least {m.mean_time_between_false_alarms:,.0f} rows"
-    return f"Watching for {_WATCHED[m.alternative]}; {mean}."
+    mean = f"once in {m.mean_time_between_false_alarms:,.0f} rows on average"
+    return f"Watching for {_WATCHED[m.alternative]}; on a calibrated stream, drift is detected at most {mean}."
 
 
-def is_open(m: Monitor, episode: Episode) -> bool:
-    """Whether an alarm now would belong to an episode."""
-    return episode.includes(m.issued, m.mean_time_between_false_alarms)
+def open_episode(m: Monitor) -> Episode | None:
+    """The last episode, if drift that is detected now would belong to it."""
+    last = m.episodes[-1] if m.episodes else None
+    return last if last is not None and last.includes(m.issued, m.mean_time_between_false_alarms) else None
 
 
 def headline(m: Monitor) -> str:
     """The answer in one line."""
     if not m.rows:
         return "No labelled rows yet"
-    episodes = m.episodes
-    if episodes and is_open(m, episodes[-1]):
-        return f"{episodes[-1].side.capitalize()} since about row {episodes[-1].onset:,}"
+    if (episode := open_episode(m)) is not None:
+        return f"{episode.side.capitalize()} since about row {episode.onset:,}"
     if m.alarm:
         return f"Not calibrated over all rows: {m.side}"
     if m.drift_rows:
-        return "No alarm at present"
-    return "No alarm so far"
+        return "No drift at present, and no alarm"
+    return "No drift and no alarm so far"
 
 
 def episode_words(episode: Episode) -> str:
@@ -66,10 +67,17 @@ def episode_words(episode: Episode) -> str:
     times = f"{significant(episode.oe_ratio, 2)} times, " if episode.expected_errors else ""
     size = f"{times}{points(abs(episode.overstatement))}"
     if episode.alarms == 1:
-        alarms = f"alarm at row {episode.first_alarm:,}"
+        detected = f"detected at row {episode.first_alarm:,}"
     else:
-        alarms = f"{episode.alarms:,} alarms, rows {episode.first_alarm:,} to {episode.last_alarm:,}"
-    return f"{episode.side} since about row {episode.onset:,}: {errors} ({size}); {alarms}"
+        detected = f"detected {episode.alarms:,} times, rows {episode.first_alarm:,} to {episode.last_alarm:,}"
+    return f"{episode.side} since about row {episode.onset:,}: {errors} ({size}); {detected}"
+
+
+def alarm_words(m: Monitor) -> str:
+    """When the e-value over all rows reached its limit; empty if it has not."""
+    if m.alarm_row is None:
+        return ""
+    return f"the e-value over all rows reached {1 / m.level:,.0f} at row {m.alarm_row:,}"
 
 
 def episode_lines(episodes: Sequence[Episode], terminal: Terminal) -> Iterator[str]:
@@ -78,26 +86,35 @@ def episode_lines(episodes: Sequence[Episode], terminal: Terminal) -> Iterator[s
     if hidden > 0:
         yield from wrap(f"{pluralize(hidden, 'earlier episode')} not shown; --json lists all.", terminal)
     for episode in episodes[-_LISTED:]:
-        first, *rest = wrap(f"ALARM  {terminal.simplify(episode_words(episode))}", terminal, " " * 7)
-        yield first.replace("ALARM", terminal.style("ALARM", BOLD, _COLOURS[episode.side]), 1)
-        yield from rest
+        yield from _marked("DRIFT", episode_words(episode), episode.side, terminal)
+
+
+def alarm_lines(m: Monitor, terminal: Terminal) -> Iterator[str]:
+    """The alarm in one line, if there is one, or the few that it takes in a narrow terminal."""
+    if words := alarm_words(m):
+        yield from _marked("ALARM", words, m.side, terminal)
+
+
+def _marked(mark: str, words: str, side: str, terminal: Terminal) -> Iterator[str]:
+    first, *rest = wrap(f"{mark}  {terminal.simplify(words)}", terminal, " " * 7)
+    yield first.replace(mark, terminal.style(mark, BOLD, _COLOURS[side]), 1)
+    yield from rest
 
 
 def summary(m: Monitor) -> str:
     """Where the stream stands."""
-    alarms, mean = len(m.drift_rows), m.mean_time_between_false_alarms
+    detected, mean = len(m.drift_rows), m.mean_time_between_false_alarms
     said = f"{pluralize(m.rows, 'row')}: {pluralize(m.errors, 'error')} where {rough_count(m.stated)} were expected."
-    if alarms:
-        allowed = m.rows / mean
-        said += f" {pluralize(alarms, 'alarm')}"
-        said += f" in {pluralize(len(m.episodes), 'episode')}." if m.episodes else "."
-        said += f" A calibrated stream would raise at most {_few(allowed)} on average"
-        said += ", so these alone are no proof of drift." if alarms <= max(1.0, allowed) and not m.alarm else "."
-        said += f" Since the last alarm: evidence {m.evidence:,.0f} of {mean:,.0f}."
+    if detected:
+        allowed = m.issued / mean
+        said += f" Drift was detected {_times(detected)}{_in_episodes(m)}."
+        said += f" On a calibrated stream it would be detected at most {_few(allowed)} times on average"
+        said += ", so this alone is no proof of drift." if detected <= max(1.0, allowed) and not m.alarm else "."
+        said += f" Evidence of a change since then: {m.evidence:,.0f} of {mean:,.0f}."
     else:
-        said += f" No alarm. Evidence of a change: {m.evidence:,.0f} of {mean:,.0f}."
+        said += f" No drift. Evidence of a change: {m.evidence:,.0f} of {mean:,.0f}."
     said += f" Over all rows: e-value {significant(m.e_value)}"
-    said += f", reached {1 / m.level:,.0f} at row {m.alarm_row:,}." if m.alarm_row else f" of {1 / m.level:,.0f}."
+    said += f", alarm at row {m.alarm_row:,}." if m.alarm_row else f" of {1 / m.level:,.0f}, no alarm."
     for number, words in (
         (m.pending, "awaiting labels"),
         (m.unlabelled, "never labelled"),
@@ -105,6 +122,19 @@ def summary(m: Monitor) -> str:
     ):
         said += f" {pluralize(number, 'row')} {words}." if number else ""
     return said
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number:,} times"
+
+
+def _in_episodes(m: Monitor) -> str:
+    """In how many episodes; a state of an earlier version may hold detections that belong to none."""
+    if not m.episodes:
+        return ""
+    grouped = sum(episode.alarms for episode in m.episodes)
+    last = ", the last time" if grouped == 1 else f", the last {grouped:,} times"
+    return f"{last if grouped < len(m.drift_rows) else ''} in {pluralize(len(m.episodes), 'episode')}"
 
 
 def _few(number: float) -> str:
@@ -136,7 +166,7 @@ def plain(m: Monitor) -> dict[str, Any]:
             {
                 **strict({**asdict(episode), "oe_ratio": episode.oe_ratio}),
                 "overstatement": episode.overstatement,
-                "open": is_open(m, episode),
+                "open": episode is open_episode(m),
             }
             for episode in m.episodes
         ],
@@ -144,6 +174,18 @@ def plain(m: Monitor) -> dict[str, Any]:
         "unlabelled": m.unlabelled,
         "repeated": m.repeated,
     }
+
+
+def markdown(m: Monitor, source: str) -> str:
+    """Where the stream stands as GitHub-flavoured Markdown: the answer, the numbers, and the last episodes."""
+    hidden = len(m.episodes) - _LISTED
+    listed = [f"{pluralize(hidden, 'earlier episode')} not shown; --json lists all."] if hidden > 0 else []
+    listed += [f"**DRIFT** {escape(episode_words(episode))}" for episode in m.episodes[-_LISTED:]]
+    listed += [f"**ALARM** {escape(alarm_words(m))}"] if m.alarm else []
+    parts = [f"## {headline(m)}", escape(summary(m)), escape(watching(m))]
+    parts += ["\n".join(f"- {line}" for line in listed)] if listed else []
+    footer = escape(f"surefoot {surefoot.__version__}, {printable(source, 60)}")
+    return "\n\n".join([*parts, f"<sub>{footer}</sub>"]) + "\n"
 
 
 def report(m: Monitor, source: str) -> str:
@@ -157,13 +199,13 @@ def report(m: Monitor, source: str) -> str:
         },
         {
             "title": "Has it changed?",
-            "caption": "Evidence of a change since the last alarm. Marks: alarms that began an episode.",
+            "caption": "Evidence of a change since drift was last detected. Marks: first detections of an episode.",
             "chart": draw(change_figure(m), "evidence of a change over time"),
         },
     ]
     columns = [
         ("Since about row", "x n"), ("Side", "x"), ("Expected errors", "x n"), ("Observed", "x n"), ("O/E", "x n"),
-        ("First alarm", "x n"), ("Last alarm", "x n"), ("Alarms", "x n"),
+        ("First detected at", "x n"), ("Last", "x n"), ("Times", "x n"),
     ]  # fmt: skip
     rows = [
         Row(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import surefoot as sf
-from surefoot.risk.stream.episodes import Episode, History, Runs, add_alarm
+from surefoot.risk.stream.episodes import Episode, History, Runs, add_detection
 
 ROWS, CHANGE = 12_000, 6000
 
@@ -141,11 +141,11 @@ def test_an_episode_holds_rows_even_where_no_bet_has_won() -> None:
 
 def test_alarms_far_apart_are_two_episodes() -> None:
     runs = Runs.after(0)
-    first = add_alarm((), 100, "overconfident", runs, 10_000)
-    assert add_alarm(first, 120, "overconfident", runs, 10_000)[-1].alarms == 2
-    assert len(add_alarm(first, 9000, "overconfident", runs, 10_000)) == 2
-    assert len(add_alarm(first, 120, "underconfident", runs, 10_000)) == 2
-    assert len(add_alarm(first, 120, "overconfident", runs, 10)) == 2
+    first = add_detection((), 100, "overconfident", runs, 10_000)
+    assert add_detection(first, 120, "overconfident", runs, 10_000)[-1].alarms == 2
+    assert len(add_detection(first, 9000, "overconfident", runs, 10_000)) == 2
+    assert len(add_detection(first, 120, "underconfident", runs, 10_000)) == 2
+    assert len(add_detection(first, 120, "overconfident", runs, 10)) == 2
 
 
 def test_the_history_is_bounded_and_ends_now() -> None:

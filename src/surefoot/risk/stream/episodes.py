@@ -1,4 +1,4 @@
-"""When a change began and how large it is: stretches over which the change detector goes off again and again."""
+"""When a change began and how large it is: stretches over which drift is detected again and again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from surefoot.risk.law.cells import Codes
 from surefoot.risk.stream.eprocess import Segment
 
 _LOG_SHARES = np.log([bet.share for bet in DETECTOR])
-#: How many times the mean time to an alarm of an episode may pass until it is over.
+#: How many times the mean time to a detection of an episode may pass until it is over.
 _PACE = 5
 #: Points of the history that are kept at most.
 _MOST_POINTS = 512
@@ -23,23 +23,23 @@ _MOST_POINTS = 512
 
 @dataclass(frozen=True)
 class Episode:
-    """A stretch of the stream over which the change detector went off, once or several times.
+    """A stretch of the stream over which the change detector found drift, once or several times.
 
     Attributes
     ----------
     onset : int
         The row at which the change began, as far as the errors tell: the estimate is that of a CUSUM chart.
     first_alarm, last_alarm : int
-        The rows at which the detector went off first and last. An alarm belongs to the same episode as the one before
-        if it comes within five times the rows that the alarms of this episode took on average, and within
+        The rows at which drift was detected first and last. A detection belongs to the same episode as the one before
+        if it comes within five times the rows that the detections of this episode took on average, and within
         ``mean_time_between_false_alarms`` rows.
     alarms : int
-        How often it went off.
+        How often drift was detected. This is not ``Monitor.alarm``, which is about all rows.
     side : str
         ``"overconfident"`` (more errors than expected) or ``"underconfident"`` (fewer).
     expected_errors, observed_errors : float
-        Errors that the confidences imply from the onset to the last alarm, and errors made. A row whose label had not
-        come counts as no surprise.
+        Errors that the confidences imply from the onset to the last detection, and errors made. A row whose label had
+        not come counts as no surprise.
     """
 
     onset: int
@@ -52,11 +52,11 @@ class Episode:
 
     @property
     def rows(self) -> int:
-        """Rows from the onset to the last alarm."""
+        """Rows from the onset to the last detection."""
         return self.last_alarm - self.onset + 1
 
     def includes(self, row: int, most: float) -> bool:
-        """Whether an alarm at a row would belong to it; ``most`` is how far alarms may be apart at all."""
+        """Whether drift at a row would belong to it; ``most`` is how far detections may be apart at all."""
         return row - self.last_alarm <= min(most, _PACE * self.rows / self.alarms)
 
     @property
@@ -154,11 +154,11 @@ class Runs:
         return cls(gain, start, expected, observed, float(body["all_expected"]), float(body["all_observed"]))
 
 
-def add_alarm(episodes: tuple[Episode, ...], row: int, side: str, runs: Runs, most: float) -> tuple[Episode, ...]:
-    """The episodes after an alarm: the last one goes on, or another begins.
+def add_detection(episodes: tuple[Episode, ...], row: int, side: str, runs: Runs, most: float) -> tuple[Episode, ...]:
+    """The episodes after drift was detected: the last one goes on, or another begins.
 
-    ``runs`` are those of the side that went off, up to the alarm. While a change lasts, alarms follow each other about
-    as fast as the first followed its onset; ``most`` is how far they may be apart at all.
+    ``runs`` are those of the side that shows drift, up to its row. While a change lasts, detections follow each other
+    about as fast as the first followed its onset; ``most`` is how far they may be apart at all.
     """
     last = episodes[-1] if episodes else None
     if last is not None and last.side == side and last.includes(row, most):

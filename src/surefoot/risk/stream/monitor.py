@@ -69,7 +69,7 @@ class Monitor(Watch):
     otherwise one cause counts many times, and alarms come too often.
 
     ``alarm`` compares an e-process over all rows with 1 / ``level``. ``drift`` compares a change detector, which
-    restarts at every row and after each of its alarms, with ``mean_time_between_false_alarms``.
+    restarts at every row and whenever it has found drift, with ``mean_time_between_false_alarms``.
 
     Rows count in the order of issue. A row whose label has not arrived counts as no surprise, so labels may arrive in
     any order and at any time. Rows issued in one call of :meth:`expect`, or with one group in one call, are averaged
@@ -128,13 +128,13 @@ class Monitor(Watch):
 
     @property
     def drift(self) -> bool:
-        """Whether the change detector has raised an alarm since the last call of :meth:`acknowledge`."""
+        """Whether the change detector has found drift since the last call of :meth:`acknowledge`."""
         self._catch_up()
         return self._has_new_drift
 
     @property
     def drift_rows(self) -> list[int]:
-        """The rows, in the order of issue, at which the change detector raised an alarm."""
+        """The rows, in the order of issue, at which the change detector found drift."""
         self._catch_up()
         return list(self._drift_rows)
 
@@ -148,7 +148,7 @@ class Monitor(Watch):
     def episodes(self) -> tuple[Episode, ...]:
         """Episodes of drift, each with its onset and its errors.
 
-        While a change lasts, the detector raises alarm after alarm; these are one episode.
+        While a change lasts, the detector finds drift again and again; that is one episode.
         """
         self._catch_up()
         return self._episodes
@@ -178,7 +178,7 @@ class Monitor(Watch):
 
     @property
     def evidence(self) -> float:
-        """The evidence of a recent change; the detector raises an alarm at ``mean_time_between_false_alarms``."""
+        """The evidence of a recent change; it is drift from ``mean_time_between_false_alarms`` on."""
         return sum(side.evidence for side in self._catch_up().values()) / len(self._sides)
 
     @property

@@ -12,7 +12,7 @@ import numpy as np
 from surefoot._stats.logarithms import log_mean
 from surefoot.core.table import Floats
 from surefoot.engines.parallel import in_parallel
-from surefoot.risk.stream.episodes import Episode, History, Runs, add_alarm
+from surefoot.risk.stream.episodes import Episode, History, Runs, add_detection
 from surefoot.risk.stream.eprocess import Segment, Side
 from surefoot.risk.stream.issued import Issued
 
@@ -106,7 +106,7 @@ class Watch:
                 self._has_new_drift = True
                 most = list(sides)[int(np.argmax([one[reached[0]] for one in by_side]))]
                 apart = self.mean_time_between_false_alarms
-                self._episodes = add_alarm(self._episodes, self._restarted, most, runs[most], apart)
+                self._episodes = add_detection(self._episodes, self._restarted, most, runs[most], apart)
                 window = _SOON
                 for name, side in sides.items():
                     side.restart()
