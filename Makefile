@@ -38,7 +38,8 @@ test-heavy: .venv/.ready
 	$(BIN)/python -m pytest -m heavy
 
 # The lowest version of every package that pyproject.toml names, and the newest of what those need in turn.
-# Old matplotlib calls new pyparsing by names that are going: that warning is theirs. LOWEST_TESTS chooses tests.
+# Old matplotlib calls new pyparsing, and old Narwhals new DuckDB, by names that are going: those warnings are theirs.
+# LOWEST_TESTS chooses tests.
 LOWEST_TESTS ?= tests
 test-lowest: .venv/.ready
 	rm -rf build/lowest
@@ -46,7 +47,8 @@ test-lowest: .venv/.ready
 	$(BIN)/uv pip install --quiet --python build/lowest/bin/python --resolution lowest-direct \
 		--only-binary :all: --no-binary surefoot -e '.[test]'
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 build/lowest/bin/python -m pytest -m 'not heavy' -n auto \
-		-W ignore::pyparsing.warnings.PyparsingDeprecationWarning $(LOWEST_TESTS)
+		-W ignore::pyparsing.warnings.PyparsingDeprecationWarning \
+		-W 'ignore:fetch_arrow_table:DeprecationWarning' $(LOWEST_TESTS)
 
 check: .venv/.ready
 	$(BIN)/ruff format --check .
