@@ -98,8 +98,10 @@ def tallies(page: Page, bandwidth: float) -> None:
     page.told(
         "tally of six metrics, 1e9 float32", timed(lambda: tally(p, SIX)), "reading the rows at copy speed", least
     )
-    door = timed(lambda: Predictions.from_correct(correct, confidence))
-    page.told("checks at the door, the same", door, "reading the confidences", confidence.nbytes / bandwidth / 1e9)
+    checked = timed(lambda: Predictions.from_correct(correct, confidence))
+    page.told(
+        "checks of the constructor, the same", checked, "reading the confidences", confidence.nbytes / bandwidth / 1e9
+    )
 
 
 def areas(page: Page) -> None:

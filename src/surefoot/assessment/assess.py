@@ -13,7 +13,7 @@ from typing import Any, TypedDict, Unpack, overload
 import numpy as np
 
 from surefoot._io.arguments import check_share
-from surefoot.assessment.inputs import repeated_identifier
+from surefoot.assessment.identifiers import repeated_identifier
 from surefoot.assessment.result import Assessment
 from surefoot.assessment.slices import Part, slices_of
 from surefoot.assessment.surprises import surprises_of
@@ -31,7 +31,7 @@ from surefoot.predictions import ArrayPredictions, FramePredictions, Predictions
 from surefoot.predictions.arguments import (
     Columns,
     as_predictions,
-    frame_arguments,
+    file_arguments,
     named_columns,
     refuse_beside,
     takes_predictions,
@@ -212,20 +212,16 @@ def _assess_file(path: str, request: Request, named: dict[str, Any]) -> Assessme
     for role, column in (("by", request.by), ("groups", request.groups)):
         if column is not None and not isinstance(column, str):
             raise InvalidPredictions("is no name; of a file, give the name of a column", argument=role)
-    options = {name: named.pop(name) for name in ("labels", "floor", "float32") if name in named}
-    if named.pop("from_logits", False):
-        if "probabilities" not in named:
-            raise InvalidPredictions("from_logits= says that probabilities are logits", hint="name probabilities=")
-        named["logits"] = named.pop("probabilities")
-    positive = named.pop("pos_label", None)
+    columns, options = file_arguments(named)
+    if "positive" in options:
+        options["positive"] = str(options["positive"])
     # files are read above this layer, by whoever has Arrow
     reading = import_module("surefoot.files.reading").read(
         path,
-        frame_arguments(named, "a file"),
+        columns,
         by=request.by,
         group=request.groups,
         metrics=None if request.metrics is None else [*request.metrics, *ALWAYS_TOLD],
-        positive=None if positive is None else str(positive),
         **options,
     )
     found = assess(
@@ -236,14 +232,21 @@ def _assess_file(path: str, request: Request, named: dict[str, Any]) -> Assessme
         by=reading.by,
         groups=reading.groups,
     )
+    return with_source(found, reading, request.by, request.groups)
+
+
+def with_source(found: Assessment, reading: Any, by: str | None, group: str | None) -> Assessment:
+    """The same assessment with the file that was read, and which of its columns were used for what."""
+    path = "" if reading.name == "-" else reading.name
+    name = "standard input" if reading.name == "-" else reading.name
     return replace(
         found,
-        source=os.path.basename(path) if os.path.isfile(path) else path,
+        source=os.path.basename(name) if os.path.isfile(name) else name,
         path=path,
         options=reading.options,
         columns=reading.said,
-        by=request.by if request.by is not None else found.by,
-        group=request.groups or "",
+        by=by if by is not None else found.by,
+        group=group or "",
         looks_grouped=reading.looks_grouped,
     )
 

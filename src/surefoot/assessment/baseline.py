@@ -16,13 +16,11 @@ from surefoot._io.documents import strict
 from surefoot._stats.binomial import limits
 from surefoot._stats.quantiles import quantile
 from surefoot.assessment.result import Assessment
-from surefoot.assessment.verdict import CLEAR_RATIO, NEAR_CERTAINTY
+from surefoot.assessment.verdict import CLEAR_RATIO, NEAR_CERTAINTY, RISKY
 from surefoot.risk.result import RiskResult
 
 #: How many times the O/E of the baseline matters: of all samples, and of those near certainty.
 MATERIAL_RATIO, MATERIAL_RATIO_NEAR_CERTAINTY = 1.5, CLEAR_RATIO
-#: The verdicts that are risky.
-RISKY = ("overconfident", "mixed")
 _COMPARISONS = 3
 
 

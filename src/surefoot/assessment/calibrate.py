@@ -16,6 +16,7 @@ from surefoot._io.presentation import present
 from surefoot._stats.quantiles import quantile
 from surefoot.assessment.assess import assess
 from surefoot.assessment.result import Assessment
+from surefoot.assessment.verdict import RISKY
 from surefoot.calibrators.calibrator import Calibrator
 from surefoot.calibrators.registry import NAMED, new_calibrator
 from surefoot.errors import CertaintyWarning, InvalidPredictions
@@ -27,7 +28,7 @@ from surefoot.risk.estimates import row_values, value_of
 from surefoot.risk.intervals import Interval
 
 #: p-values up to which confidences are called risky: of one side, at half the level of a verdict.
-RISKY = 0.01
+RISKY_PVALUE = 0.01
 _RAW = "raw"
 
 
@@ -66,7 +67,7 @@ class Trial:
     @property
     def is_risky(self) -> bool:
         """Whether the held-out rows are overconfident after calibration, by their assessment."""
-        return self.assessment.verdict in ("overconfident", "mixed")
+        return self.assessment.verdict in RISKY
 
 
 @dataclass(frozen=True)
@@ -303,16 +304,16 @@ def recommended(
         losses[name] = float(LOG_LOSS.of(one + other))
     pvalues: dict[str, float] = {}
     for name in sorted(safe, key=lambda name: losses[name]):
-        found = assess(sum(map(tally, tried[name])), level=2 * RISKY)
+        found = assess(sum(map(tally, tried[name])), level=2 * RISKY_PVALUE)
         pvalues[name] = found.risk.pvalue_omnibus
-        if found.verdict not in ("overconfident", "mixed"):
+        if found.verdict not in RISKY:
             return name, losses
     # all are risky here: one half of the rows is not like the other
     return max(safe, key=lambda name: pvalues[name]), losses
 
 
 def _try(calibrator: Calibrator | None, rows: ArrayPredictions, raw: ArrayPredictions, note: str = "") -> Trial:
-    assessment = assess(rows, level=2 * RISKY)
+    assessment = assess(rows, level=2 * RISKY_PVALUE)
     return Trial(calibrator, rows, assessment, value_of(LOG_LOSS, rows), _saving(raw, rows), note)
 
 

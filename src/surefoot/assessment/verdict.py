@@ -22,6 +22,9 @@ from surefoot.risk.result import RiskResult
 Verdict = Literal["overconfident", "underconfident", "mixed", "no evidence against calibration", "inconclusive"]
 Degree = Literal["slightly", "clearly", "strongly"]
 
+#: The verdicts by which confidences are too high somewhere.
+RISKY: tuple[Verdict, ...] = ("overconfident", "mixed")
+
 #: How far mean confidence may lie above accuracy for nobody to mind, by default.
 MARGIN = 0.02
 #: From which overstatement in points, and from which ratio of errors near certainty, it is clear, and it is strong.

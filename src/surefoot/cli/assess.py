@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -167,15 +166,10 @@ def assessed(
     reading: Reading, level: float, margin: float, by: str | None, metrics: Any = None, group: str | None = None
 ) -> Assessment:
     """What a file holds, assessed, with where it came from."""
-    from surefoot.assessment.assess import assess
+    from surefoot.assessment.assess import assess, with_source
 
     found = assess(reading.held, level=level, margin=margin, by=reading.by, groups=reading.groups, metrics=metrics)
-    found = replace(found, group=group or "", looks_grouped=reading.looks_grouped)
-    name = "standard input" if reading.name == "-" else reading.name
-    name = Path(name).name if Path(name).is_file() else name
-    path = "" if reading.name == "-" else reading.name
-    by = by if by is not None else found.by
-    return replace(found, source=name, path=path, options=reading.options, columns=reading.said, by=by)
+    return with_source(found, reading, by, group)
 
 
 def with_shown(a: Assessment, reading: Reading) -> Assessment:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot._io.printable import printable
-from surefoot.assessment.inputs import repeated_identifier
+from surefoot.assessment.identifiers import repeated_identifier
 from surefoot.core.tally import Tally
 from surefoot.errors import AmbiguousLabels, InvalidPredictions, InvalidTally
 from surefoot.files.delimited import DelimitedFile

@@ -13,7 +13,7 @@ from surefoot.files.rounding import decimals_of
 from surefoot.files.source import BadFile, Batch
 from surefoot.predictions import ArrayPredictions
 from surefoot.predictions.arguments import Columns as DataColumns
-from surefoot.predictions.arguments import frame_arguments, named_columns
+from surefoot.predictions.arguments import file_arguments, named_columns
 
 #: Decimals that a stream of text is supposed to have before it has shown any.
 _SUPPOSED = 6
@@ -61,19 +61,14 @@ def load(
     ...     load(path)
     Predictions(2 rows, accuracy 50.0%)
     """
-    named = frame_arguments(named_columns(columns, "load"), "a file")
-    labels, floor = named.pop("labels", None), named.pop("floor", None)
-    positive, float32 = named.pop("pos_label", None), named.pop("float32", True)
-    if named.pop("from_logits", False):
-        if "probabilities" not in named:
-            raise BadFile("from_logits= says that probabilities are logits; name probabilities=", file=os.fspath(path))
-        named["logits"] = named.pop("probabilities")
+    named, options = file_arguments(named_columns(columns, "load"))
+    labels, floor = options.pop("labels", None), options.pop("floor", None)
     if logits is not None:
         named["logits"] = logits
     sources = open_data(os.fspath(path), delimiter)
     if isinstance(sources, Tally):
         raise BadFile("a saved tally holds no rows; load it with surefoot.Tally.load", file=os.fspath(path))
-    reader = Reader(os.fspath(path), sources, named, None, labels, floor, None, positive=positive, float32=float32)
+    reader = Reader(os.fspath(path), sources, named, None, labels, floor, None, **options)
     held = reader.whole().held
     assert isinstance(held, ArrayPredictions)
     return held

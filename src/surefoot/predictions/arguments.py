@@ -202,6 +202,19 @@ def frame_arguments(named: Mapping[str, Any], of: str = "a dataframe") -> dict[s
     return {_OF_FRAMES.get(name, name): value for name, value in named.items()}
 
 
+def file_arguments(named: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The same arguments for a file: the names of its columns, and how to read them."""
+    columns = frame_arguments(named, "a file")
+    options: dict[str, Any] = {name: columns.pop(name) for name in ("labels", "floor", "float32") if name in columns}
+    if "pos_label" in columns:
+        options["positive"] = columns.pop("pos_label")
+    if columns.pop("from_logits", False):
+        if "probabilities" not in columns:
+            raise InvalidPredictions("from_logits= says that probabilities are logits", hint="name probabilities=")
+        columns["logits"] = columns.pop("probabilities")
+    return columns, options
+
+
 def refuse_tally(x: Any) -> None:
     """Raise for a tally, which is no column."""
     if isinstance(x, Tally):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from surefoot._io.printable import printable
+from surefoot.assessment.verdict import RISKY
 from surefoot.figures.concentration import ENOUGH_ERRORS, concentration
 from surefoot.figures.labels import significant, typeset
 from surefoot.figures.reliability import Bin, near_certainty_figure, reliability_figure
@@ -140,7 +141,7 @@ class ErrorSection(Section):
 
     def near_certainty_finding(self) -> str:
         """A factor of neighbouring bins together, with enough errors: a single one of them is no headline."""
-        if self.a.verdict not in ("overconfident", "mixed"):
+        if self.a.verdict not in RISKY:
             return ""
         surest = sorted(self.a.near_certainty, key=lambda one: one.least)
         for i in range(1, len(surest) + 1):

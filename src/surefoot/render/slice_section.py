@@ -7,6 +7,7 @@ from typing import Any
 
 from surefoot._io.printable import printable
 from surefoot.assessment.slices import Slice
+from surefoot.assessment.verdict import RISKY
 from surefoot.figures.labels import significant, typeset
 from surefoot.render import svg
 from surefoot.render.looks import KINDS
@@ -96,7 +97,7 @@ class SliceSection(Section):
             if found:
                 return f"No evidence of over- or underconfidence in {len(a.slices):,} {what}; {found[0]}"
             return f"No evidence against calibration in any of {len(a.slices):,} {what}"
-        over = [part for part in a.slices if part.verdict in ("overconfident", "mixed")]
+        over = [part for part in a.slices if part.verdict in RISKY]
         most = max(over, key=lambda part: part.risk.overstatement, default=None)
         worst = "" if most is None else f". Most overstated: {self.name_of(most)}"
         return f"Of {len(a.slices):,} {what}, {', '.join(found)}{worst}"

@@ -12,6 +12,7 @@ from typing import Any
 from surefoot._io.printable import printable
 from surefoot.assessment.result import Assessment
 from surefoot.assessment.slices import Slice
+from surefoot.assessment.verdict import RISKY
 from surefoot.figures.concentration import ENOUGH_ERRORS
 from surefoot.figures.labels import significant
 from surefoot.figures.ruler import csr_axis
@@ -180,7 +181,7 @@ class _Page:
         a, bands = self.a, wording.bands(self.a)
         if len(bands) < 2:
             return
-        found = a.verdict in ("overconfident", "mixed")
+        found = a.verdict in RISKY
         yield self.style("Where it goes wrong" if found else "By confidence", BOLD)
         is_narrow = self.terminal.columns - 2 < _BESIDE
         longest = max(len(wording.confidence_range(band)) for band in bands)
