@@ -98,6 +98,7 @@ def comparisons() -> Iterator[Comparison]:
         yield from _netcal(one)
         yield from _mapie(one)
         yield from _relplot(one)
+        yield from _model_diagnostics(one)
 
 
 def _compared(
@@ -231,8 +232,32 @@ def _relplot(one: Input) -> Iterator[Comparison]:
     yield from _compared(one, "relplot", {"smooth_ece": (lambda: sf.smooth_ece(p), lambda: smECE(c, y), _STEPS)})
 
 
+def _model_diagnostics(one: Input) -> Iterator[Comparison]:
+    from model_diagnostics.scoring import LogLoss, SquaredError, decompose
+
+    p, c, y = one.predictions, one.confidence, one.correct.astype(float)
+    rules = {"brier": SquaredError()}
+    if ((c > 0) & (c < 1)).all():
+        # it takes no confidence of 0 or 1 for a log loss
+        rules["log_loss"] = LogLoss()
+    for score, rule in rules.items():
+        ours, theirs = sf.score_decomposition(p, score=score), decompose(y, c, scoring_function=rule)
+        yield from _compared(
+            one,
+            "model-diagnostics",
+            {
+                f"{part}, score='{score}'": (
+                    lambda ours=ours, part=part: getattr(ours, part),
+                    lambda theirs=theirs, part=part: theirs[part][0],
+                    "",
+                )
+                for part in ("miscalibration", "discrimination", "uncertainty")
+            },
+        )
+
+
 def report() -> str:
-    packages = ("scikit-learn", "torchmetrics", "netcal", "mapie", "relplot")
+    packages = ("scikit-learn", "torchmetrics", "netcal", "mapie", "relplot", "model-diagnostics")
     lines = [
         "# Conformance",
         "",

@@ -13,7 +13,7 @@ from scipy.special import expit, ndtr, ndtri
 import surefoot as sf
 from surefoot.assessment.calibrate import NAMED, recommended
 from surefoot.assessment.slices import holm
-from surefoot.assessment.verdict import judge
+from surefoot.assessment.verdict import judge_predictions
 from surefoot.figures.reliability import bands, reliability
 from surefoot.metrics.tallying import ALWAYS, BANDS, DIAGRAM
 from surefoot.risk.differences import riskier
@@ -311,7 +311,7 @@ def planned(cell: tuple[str, float], sets: int) -> tuple[int, list[float]]:
 def verdict_of(p: sf.Predictions) -> str:
     """The verdict of an assessment, without the rest of it."""
     t = p.tally([*ALWAYS, *BANDS, *DIAGRAM, *TERMS])
-    return judge(*both_sides(t), counts_of(t), bands(t), reliability(t), level=0.05, margin=0.02).verdict
+    return judge_predictions(*both_sides(t), counts_of(t), bands(t), reliability(t), level=0.05, margin=0.02).verdict
 
 
 # -- calibrators -------------------------------------------------------------------------------------------------------

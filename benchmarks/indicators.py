@@ -40,9 +40,9 @@ INDICATORS = {
     "ecce_mad": 1,
     "ecce_r": 1,
     "cwsa": -1,
-    "hosmer_lemeshow": 1,
-    "cox_slope": -1,
-    "spiegelhalter_z": 1,
+    "correctness_hosmer_lemeshow": 1,
+    "correctness_slope": -1,
+    "correctness_spiegelhalter_z": 1,
 }
 
 

@@ -1,7 +1,7 @@
 """How often the tests are wrong and how soon they are right: ``python -m benchmarks.validity`` writes VALIDITY.md.
 
-Everything is seeded. ``--fast`` draws a tenth as often, to see that it runs; ``--verdict`` and ``--evidence`` write
-their parts anew and leave the others.
+Everything is seeded. ``--fast`` draws a tenth as often, to see that it runs; ``--verdict``, ``--evidence`` and
+``--events`` write their parts anew and leave the others.
 """
 
 import argparse
@@ -17,6 +17,7 @@ import numpy as np
 from scipy.stats import norm
 
 import surefoot as sf
+from benchmarks.events_report import events_part
 from benchmarks.evidence import drawn
 from benchmarks.evidence_report import evidence_part, measured, table
 from surefoot.risk.effects import effects_of
@@ -30,6 +31,8 @@ from surefoot.synthetic import PROFILES
 VERDICT, FIRST = "## The verdict", "\n## False alarms"
 #: How the part of late labels, groups, comparisons and edges begins.
 EVIDENCE = "## Evidence that holds"
+#: How the part of events and classes begins.
+EVENTS = "## Events and classes"
 
 LEVELS = (0.05, 0.01)
 SIZES = (30, 100, 1000, 10_000)
@@ -295,13 +298,15 @@ def main() -> None:
     parser.add_argument("--fast", action="store_true", help="a tenth of the draws, and nothing written")
     parser.add_argument("--verdict", action="store_true", help="the verdict's part anew, the others as they are")
     parser.add_argument("--evidence", action="store_true", help="late labels, groups and edges anew, the others as is")
+    parser.add_argument("--events", action="store_true", help="events and classes anew, the others as they are")
     asked = parser.parse_args()
     draws, streams = (2000, 20) if asked.fast else (20_000, 200)
     path = Path(__file__).parent / "VALIDITY.md"
-    before, _, of_evidence = path.read_text(encoding="utf-8").partition(EVIDENCE)
+    before, _, of_events = path.read_text(encoding="utf-8").partition(EVENTS)
+    before, _, of_evidence = before.partition(EVIDENCE)
     start, _, rest = before.partition(FIRST)
     head, _, of_verdict = start.partition(VERDICT)
-    every = not (asked.verdict or asked.evidence)
+    every = not (asked.verdict or asked.evidence or asked.events)
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         if every:
             head, _, rest = other_parts(pool, draws, streams).partition(FIRST)
@@ -309,7 +314,12 @@ def main() -> None:
             of_verdict = verdict_part(pool, draws // 40)
         if every or asked.evidence:
             of_evidence = evidence_part(pool, draws // 10)
-    parts = (head, f"{VERDICT}{of_verdict}", f"{FIRST[1:]}{rest}", f"{EVIDENCE}{of_evidence}")
+        if every or asked.events:
+            of_events = events_part(pool, draws // 40)
+    parts = (
+        *(head, f"{VERDICT}{of_verdict}", f"{FIRST[1:]}{rest}"),
+        *(f"{EVIDENCE}{of_evidence}", f"{EVENTS}{of_events}"),
+    )
     text = "\n\n".join(part.rstrip() for part in parts) + "\n"
     if asked.fast:
         print(text)

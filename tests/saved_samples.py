@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,10 @@ def numbers(p: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, metric in sf.metrics.ALL.items():
         if not metric.missing(p):
-            found[name] = float(metric(p))
+            with warnings.catch_warnings():
+                # of two classes, old names point to new ones
+                warnings.simplefilter("ignore", sf.AmbiguousViewWarning)
+                found[name] = float(metric(p))
     for side in ("overconfident", "underconfident"):
         result = sf.risk_test(p, alternative=side)
         for name in RISK:

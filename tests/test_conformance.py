@@ -10,7 +10,9 @@ def test_values_agree_with_other_packages_or_say_why() -> None:
 
     found = list(comparisons())
     assert len(found) > 70
-    assert {one.package for one in found} == {"scikit-learn", "torchmetrics", "netcal", "MAPIE", "relplot"}
+    assert {one.package for one in found} == {
+        *("scikit-learn", "torchmetrics", "netcal", "MAPIE", "relplot", "model-diagnostics"),
+    }
     # a reason says by how much, too
     assert not [one for one in found if one.difference > one.allowed]
     # most agree, and what is documented is about these comparisons

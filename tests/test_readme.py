@@ -106,7 +106,7 @@ def test_every_command_runs(tmp_path: Path) -> None:
         )
         # the model of these files is calibrated, so that no gate closes
         assert done.returncode == 0, (words, done.stdout, done.stderr)
-    for name in ("report.html", "fix.json", "corrected.csv", "ward.monitor", "gate.xml", "summary.md", "release.tally"):
+    for name in ("report.html", "fix.json", "policy.json", "corrected.csv", "gate.xml", "summary.md", "release.tally"):
         assert (tmp_path / name).stat().st_size, name
 
 

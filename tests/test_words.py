@@ -80,6 +80,17 @@ def models() -> dict[str, sf.Predictions]:
 
 
 @cache
+def events() -> dict[str, sf.Predictions]:
+    """The same models asked about an event, and about every class."""
+    kept = {name: p for name, p in models().items() if p.truth is not None}
+    return {
+        f"{of}, {name}": sf.Predictions.from_probabilities(p.truth, p.probabilities, of=of)
+        for of in ("event", "classes")
+        for name, p in kept.items()
+    }
+
+
+@cache
 def rendered() -> dict[str, str]:
     """Reports, comparisons and calibrations as people see them, by what they are."""
     found = {}
@@ -92,10 +103,28 @@ def rendered() -> dict[str, str]:
         found[f"risk, {name}"] = visible(a.risk._repr_html_())
         found[f"warnings, {name}"] = " ".join(a.warnings)
         found[f"reasons, {name}"] = " ".join(a.reasons.values())
+    for name, p in events().items():
+        a = sf.assess(p)
+        found[f"text, {name}"], found[f"summary, {name}"], found[f"markdown, {name}"] = (
+            str(a),
+            a.summary(),
+            a.to_markdown(),
+        )
+        found[f"card, {name}"] = visible(a._repr_html_())
+        found[f"reasons, {name}"] = " ".join((*a.warnings, *a.reasons.values()))
+    pair = {name: events()[name] for name in ("event, overconfident", "event, calibrated")}
+    found["comparison of events"] = str(sf.compare(pair))
     calibration = sf.calibrate([0, 1] * 100, np.tile([0.1, 0.2, 0.8, 0.9], 50))
     found["calibration"], found["its card"] = str(calibration), visible(calibration._repr_html_())
     comparison = sf.compare({name: models()[name] for name in ("overconfident", "calibrated")})
     found["comparison"], found["card of it"] = str(comparison), visible(comparison._repr_html_())
+    for name, p in models().items():
+        for options in ({"error": 0.05, "refuse": 0.3}, {"error": 1e-5}, {"cost_error": 9.0, "cost_review": 1.0}):
+            alone = sf.act_alone(p, **options, by=None if p.truth is None else "predicted")
+            whole = sf.act_alone(p, **options)
+            found[f"acting alone, {name}, {options}"] = " ".join(
+                (str(alone), str(whole), whole.to_markdown(), visible(whole.to_html()), visible(alone._repr_html_()))
+            )
     return found
 
 
@@ -179,8 +208,9 @@ def test_assessments_comparisons_and_calibrations() -> None:
 
 def test_the_report(tmp_path: Path) -> None:
     found = {}
-    for name, p in models().items():
-        sf.assess(p, by=None if p.truth is None else "predicted").to_html(tmp_path / "report.html")
+    for name, p in {**models(), **events()}.items():
+        is_sliced = p.truth is not None and p.view == "prediction"
+        sf.assess(p, by="predicted" if is_sliced else None).to_html(tmp_path / "report.html")
         page = visible((tmp_path / "report.html").read_text(encoding="utf-8"))
         assert len(page) > 1000
         found[name] = offences(page)

@@ -15,6 +15,11 @@ import surefoot
 GROUPS = (
     ("Assess", "Start here: a verdict, with the numbers behind it.", ("assessment",)),
     (
+        "Decide",
+        "What to do with predictions, and what to expect of those without labels.",
+        ("decisions",),
+    ),
+    (
         "Data in",
         "Everything below takes arrays, frames and files directly; these are for more control.",
         ("predictions", "files"),
@@ -25,20 +30,38 @@ GROUPS = (
         ("risk",),
     ),
     (
+        "Decisions",
+        "From which confidence may a model act alone? See the [guide](../guide/act-alone.md).",
+        ("decisions",),
+    ),
+    (
         "Calibration metrics",
         "One number each; every function takes the same arguments.",
         (
             "metrics.size_ratio",
             "metrics.binned",
             "metrics.adaptive",
+            "metrics.leaderboard",
             "metrics.smooth",
             "metrics.isotonic",
             "metrics.cumulative",
+            "metrics.cutoff",
             "metrics.entropic",
             "metrics.tested",
-            "metrics.clinical",
             "metrics.proper",
+            "metrics.multiclass",
+            "metrics.decomposition",
             "figures",
+        ),
+    ),
+    (
+        "Events: numbers of risk models",
+        'Does the event happen as often as predicted? With `of="event"`; see the [guide](../guide/medicine-credit.md).',
+        (
+            "metrics.clinical",
+            "metrics.recalibration",
+            "metrics.flexible",
+            "metrics.net_benefit",
         ),
     ),
     (
@@ -51,6 +74,7 @@ GROUPS = (
             "metrics.ranking",
             "metrics.roc",
             "metrics.selective",
+            "metrics.risk_coverage",
         ),
     ),
     (

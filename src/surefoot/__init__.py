@@ -14,9 +14,16 @@ _OFFERED = {
     "core.metric": "Metric",
     "core.tally": "Tally",
     "core.term": "Term",
+    "decisions.act_alone": "ActAlone act_alone",
+    "decisions.cost": "Cost",
+    "decisions.curve": "RiskCoverageCurve",
+    "decisions.expect": "expect",
+    "decisions.expected": "Expected",
+    "decisions.policy": "Policy Thresholds",
     "errors": (
-        "CertaintyWarning FewMistakesWarning InvalidCalibrator InvalidMonitor InvalidPredictions "
-        "InvalidTally MetricUnavailable MissingPackage RoundedConfidenceWarning UndefinedMetricWarning"
+        "AmbiguousViewWarning CertaintyWarning FewMistakesWarning InvalidCalibrator InvalidMonitor InvalidPolicy "
+        "InvalidPredictions InvalidTally MetricUnavailable MissingPackage RoundedConfidenceWarning "
+        "UndefinedMetricWarning"
     ),
     "figures.curve": "ReliabilityCurve reliability_curve",
     "files.reading": "load",
@@ -26,13 +33,26 @@ _OFFERED = {
         "cw_balanced_accuracy cw_f1 cw_fbeta cw_jaccard cw_kappa cw_mcc cw_metric cw_npv cw_precision "
         "cw_recall cw_specificity"
     ),
-    "metrics.clinical": "cox_intercept cox_slope hosmer_lemeshow spiegelhalter_z",
+    "metrics.clinical": (
+        "correctness_hosmer_lemeshow correctness_spiegelhalter_z hosmer_lemeshow oe_ratio scaled_brier spiegelhalter_z"
+    ),
     "metrics.confusion": "Confusion confusion cw_confusion",
     "metrics.cumulative": "ecce_mad ecce_r",
+    "metrics.cutoff": "atb cutoff_ce",
+    "metrics.decomposition": "discrimination miscalibration uncertainty",
     "metrics.entropic": "ecd",
+    "metrics.flexible": "FlexibleCurve e50 e90 emax flexible_curve ici",
     "metrics.isotonic": "mcaldist",
+    "metrics.leaderboard": "rms_ce",
+    "metrics.multiclass": "classwise_ece multiclass_brier multiclass_log_loss",
+    "metrics.net_benefit": "DecisionCurve decision_curve net_benefit",
     "metrics.proper": "brier log_loss",
     "metrics.ranking": "auc auc_gain cw_auc cw_average_precision",
+    "metrics.recalibration": (
+        "calibration_in_the_large calibration_intercept calibration_slope correctness_intercept correctness_slope "
+        "cox_intercept cox_slope"
+    ),
+    "metrics.risk_coverage": "augrc aurc",
     "metrics.roc": "RocCurve cw_roc_curve roc_curve",
     "metrics.selective": "cwsa cwsa_plus",
     "metrics.size_ratio": "csr csr_sigma csr_z p_risk",
@@ -41,6 +61,7 @@ _OFFERED = {
     "metrics.tested": "tcal tce",
     "metrics.weighted": "accuracy cw_accuracy gain mean_confidence",
     "predictions": "Predictions",
+    "risk.decomposition": "Decomposition score_decomposition",
     "risk.evalues": "e_bh e_mean e_product",
     "risk.indicator_tests": "EcceResult EcdResult TcalResult ecce_test ecd_test tcal_test",
     "risk.intervals": "Interval intervals",

@@ -156,6 +156,10 @@ class InvalidMonitor(ValueError):
     """A saved monitor cannot be used: it is damaged, not a monitor, or from a newer version."""
 
 
+class InvalidPolicy(ValueError):
+    """A saved policy cannot be used: it is damaged, not a policy, or from a newer version."""
+
+
 class InvalidCalibrator(ValueError):
     """A calibrator is not fitted, or a saved one cannot be used."""
 
@@ -195,6 +199,10 @@ class MissingPackage(ImportError):
 
 class UndefinedMetricWarning(UserWarning):
     """A metric, or its value for one class, is not defined on these data and is nan."""
+
+
+class AmbiguousViewWarning(UserWarning):
+    """A name of the textbooks was called on two classes without ``of=``, and returns the number of correctness."""
 
 
 class FewMistakesWarning(UserWarning):

@@ -4,7 +4,14 @@ Each display has ``from_predictions`` and ``from_estimator``, ``plot(ax=None)`` 
 drawn. No global style is touched. Shapes repeat what colours say: ▼ more errors than expected, ▲ fewer, ○ neither.
 """
 
+from surefoot.render.mpl.act_alone import ActAloneDisplay
 from surefoot.render.mpl.calibrators import CalibratorsDisplay
+from surefoot.render.mpl.events import (
+    ClassReliabilityDisplay,
+    DecisionCurveDisplay,
+    DecompositionDisplay,
+    EventReliabilityDisplay,
+)
 from surefoot.render.mpl.figures import (
     ConcentrationDisplay,
     ReliabilityDisplay,
@@ -16,8 +23,13 @@ from surefoot.render.mpl.slices import SlicesDisplay
 from surefoot.render.mpl.wealth import WealthDisplay
 
 __all__ = [
+    "ActAloneDisplay",
     "CalibratorsDisplay",
+    "ClassReliabilityDisplay",
     "ConcentrationDisplay",
+    "DecisionCurveDisplay",
+    "DecompositionDisplay",
+    "EventReliabilityDisplay",
     "ReliabilityDisplay",
     "RiskCoverageDisplay",
     "RocDisplay",

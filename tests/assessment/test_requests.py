@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import surefoot as sf
-from surefoot.assessment import assess as room
+from surefoot.assessment import evidence as room
+from surefoot.assessment.assess import with_all_metrics
 
 P = sf.Predictions.from_correct([True, False, True, True] * 10, [0.9, 0.6, 0.7, 0.8] * 10)
 
@@ -26,7 +27,7 @@ def test_a_tally_is_assessed_alone() -> None:
         sf.assess(t, by="predicted")
     with pytest.raises(sf.InvalidPredictions, match="which rows belong together"):
         sf.assess(t, groups=np.arange(40))
-    assert room.with_all_metrics(sf.assess(t)).metrics == sf.assess(t).metrics
+    assert with_all_metrics(sf.assess(t)).metrics == sf.assess(t).metrics
 
 
 def test_what_orders_many_rows_is_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:

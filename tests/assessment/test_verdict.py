@@ -8,7 +8,7 @@ from reference_sets import reference_sets
 from scipy.stats import binom
 
 import surefoot as sf
-from surefoot.assessment.verdict import judge
+from surefoot.assessment.verdict import judge_predictions
 from surefoot.figures.reliability import bands, near_certainty, reliability
 from surefoot.metrics.tallying import tally
 from surefoot.render import wording
@@ -69,7 +69,7 @@ def contradictions(p: sf.Predictions, level: float = 0.05) -> tuple[str, list[st
     t = tally(p)
     over, under = both_sides(t)
     bins = reliability(t)
-    verdict = judge(over, under, counts_of(t), bands(t), bins, level=level, margin=0.02).verdict
+    verdict = judge_predictions(over, under, counts_of(t), bands(t), bins, level=level, margin=0.02).verdict
     found = []
     if max(over.e_value, under.e_value) >= 20 / level:
         found.append("e-value")
@@ -190,7 +190,7 @@ def test_advice_agrees_with_the_numbers_below_it() -> None:
     correct = np.append(wrong_first(400, 50), wrong_first(400, 346))
     a = sf.assess(sf.Predictions.from_correct(correct, np.repeat([0.9, 0.1], 400)), metrics=())
     assert a.verdict == "mixed"
-    assert wording.deciding_side(a).pvalue_omnibus <= 0.025
+    assert wording.deciding_pvalue(a) <= 0.025
     # far off in a small part
     correct = np.append(wrong_first(300, 165), wrong_first(30_000, 600))
     a = sf.assess(sf.Predictions.from_correct(correct, np.repeat([0.8, 0.98], [300, 30_000])), metrics=())

@@ -26,7 +26,7 @@ import surefoot as sf
 from surefoot.calibrators import load
 from surefoot.cli import run
 
-COMMANDS = ("assess", "compare", "merge", "monitor", "calibrate", "demo", "paper")
+COMMANDS = ("assess", "compare", "act-alone", "merge", "monitor", "calibrate", "demo", "paper")
 WIDTHS = (50, 64, 80, 120)
 
 
@@ -588,7 +588,7 @@ def test_the_documentation_shows_a_makefile_line_and_every_option(capfd: pytest.
     page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text()
     assert "```make" in page
     assert "--baseline baseline.tally --fail-on worse" in page
-    for name in ("assess", "compare", "merge", "monitor", "calibrate"):
+    for name in ("assess", "compare", "act-alone", "merge", "monitor", "calibrate"):
         assert run([name, "-h"]) == 0
         options = set(re.findall(r"^  (?:-\w, )?(--[a-z0-9-]+)", capfd.readouterr().out, re.M))
         assert len(options) > 1
@@ -613,3 +613,13 @@ def test_id_and_show_name_the_rows_that_surprise(tmp_path: Path, capfd: pytest.C
         assert one["shown"]["hospital"] == row["hospital"]
         assert one["shown"]["risk"] == pytest.approx(float(row["risk"]))
         assert row["patient"] in page.read_text()
+
+
+def test_rows_from_a_pipe_get_no_command_that_would_read_them_again(tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_text("correct,confidence\n" + "0,0.9\n1,0.9\n" * 100)
+    with file.open() as piped:
+        answered = surefoot("assess", "-", stdin=piped)
+    assert answered.returncode == 0, answered.stderr
+    assert "standard input" in answered.stdout
+    assert "--fit" not in answered.stdout

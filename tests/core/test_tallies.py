@@ -139,7 +139,7 @@ def saved(tmp_path):
 
 def test_a_saved_tally_is_strict_json_with_a_schema_version(saved) -> None:
     document = json.loads(saved.read_text(), parse_constant=lambda c: pytest.fail(c))
-    assert document["schema"] == 2
+    assert document["schema"] == 3
     assert document["labels"] == [0, 1, 2]
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from frame_sample import CONSTRUCTORS, FRAME, assert_same
 
-from surefoot import Predictions, Tally, assess, risk_test, tally
+from surefoot import Predictions, Tally, accuracy, act_alone, assess, risk_test, tally
 
 pytest.importorskip("pyspark", reason="PySpark is not installed")
 if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
@@ -54,6 +54,34 @@ def test_slices_of_spark_are_those_of_arrays(spark) -> None:
     arrays = tally(Predictions.from_frame(FRAME, **CONSTRUCTORS["probabilities"]), by=FRAME["group"])
     for value, part in arrays.slices.items():
         assert_same(part, pushed.slices[value])
+
+
+def test_spark_acts_alone_from_the_same_confidence(spark) -> None:
+    rng = np.random.default_rng(9)
+    confidence = rng.beta(8, 1, 4000)
+    part = np.array(["a", "b"])[np.arange(4000) % 2]
+    rows = pa.table({"correct": rng.random(4000) < confidence, "confidence": confidence, "part": part})
+    named = {"correct": "correct", "confidence": "confidence"}
+    one = act_alone(rows, **named, error=0.06, by="part")
+    other = act_alone(spark.createDataFrame(rows), **named, error=0.06, by="part")
+    assert one.threshold is not None
+    assert other.policy == one.policy
+    assert (other.curve.upper == one.curve.upper).all()
+
+
+def test_rows_of_spark_that_were_not_attempted_are_counted_apart(spark) -> None:
+    rows = pd.DataFrame(
+        {
+            "correct": [True, False, True, False],
+            "confidence": [0.9, 0.8, 0.7, 0.6],
+            "attempted": [True, True, True, False],
+        }
+    )
+    made = Predictions.from_frame(
+        spark.createDataFrame(rows), correct="correct", confidence="confidence", attempted="attempted"
+    )
+    assert tally(made).not_attempted == 1
+    assert accuracy(made) == pytest.approx(2 / 3)
 
 
 def test_groups_of_spark_are_those_of_arrays(spark) -> None:

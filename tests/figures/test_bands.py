@@ -12,7 +12,7 @@ import pytest
 import surefoot as sf
 from surefoot.figures.bands import shown_bands
 from surefoot.figures.reliability import Band
-from surefoot.render.wording import bands, confidence_range
+from surefoot.render.prediction_wording import bands, confidence_range
 
 STATED = [0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0]
 

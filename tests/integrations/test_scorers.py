@@ -19,6 +19,7 @@ X, Y = load_breast_cancer(return_X_y=True)
 MODEL = make_pipeline(StandardScaler(), LogisticRegression())
 
 
+@pytest.mark.filterwarnings("ignore::surefoot.errors.AmbiguousViewWarning")
 def test_every_metric_with_a_better_side_has_one() -> None:
     assert set(SCORERS) == {name for name, metric in sf.metrics.ALL.items() if metric.direction != "none"}
     found = cross_validate(MODEL, X, Y, scoring=SCORERS, cv=3)
@@ -33,6 +34,23 @@ def test_scores_are_the_metrics_larger_being_better() -> None:
     assert score["cw_accuracy"] == sf.cw_accuracy(p)
     assert score["brier"] == -sf.brier(p)
     assert score["csr"] == -abs(sf.csr(p) - 1)
+
+
+def test_numbers_of_events_are_of_the_second_class_or_of_each() -> None:
+    model = clone(MODEL).fit(X[:300], Y[:300])
+    risk, names = model.predict_proba(X[300:])[:, 1], np.array(["benign", "malignant"])
+    named = clone(MODEL).fit(X[:300], names[Y[:300]])
+    expected = sf.ici(Y[300:], risk)
+    assert SCORERS["ici"](model, X[300:], Y[300:]) == -expected
+    assert SCORERS["ici"](named, X[300:], names[Y[300:]]) == pytest.approx(-expected, rel=1e-9)
+    assert SCORERS["net_benefit"](model, X[300:], Y[300:]) == sf.net_benefit(Y[300:], risk)
+    iris, kinds = load_iris(return_X_y=True)
+    model = LogisticRegression(max_iter=500).fit(iris[::2], kinds[::2])
+    table = model.predict_proba(iris[1::2])
+    of_each = [sf.scaled_brier((kinds[1::2] == k).astype(int), table[:, k]) for k in range(3)]
+    assert SCORERS["scaled_brier"](model, iris[1::2], kinds[1::2]) == pytest.approx(np.mean(of_each))
+    with pytest.raises(sf.MetricUnavailable, match="not defined for of='classes'"):
+        SCORERS["oe_ratio"](model, iris[1::2], kinds[1::2])
 
 
 def test_grid_search_and_labels_of_any_kind() -> None:
@@ -79,4 +97,4 @@ def test_what_is_not_defined_is_nan() -> None:
         def predict_proba(self, rows: np.ndarray) -> np.ndarray:
             return np.tile([1.0, 0.0], (len(rows), 1))
 
-    assert np.isnan(SCORERS["cox_slope"](Certain(), X[:9], np.zeros(9, dtype=int)))
+    assert np.isnan(SCORERS["correctness_slope"](Certain(), X[:9], np.zeros(9, dtype=int)))

@@ -172,6 +172,9 @@ def test_adaptive_parts_by_recursion() -> None:
 def test_edges_give_a_number_or_say_why_not(edge: str, name: str) -> None:
     confidence, correct = EDGES[edge]
     p = sf.Predictions.from_correct(correct, confidence)
+    if "prediction" not in ALL[name].views:
+        happened = np.asarray(correct, dtype=int)
+        p = sf.Predictions.from_probabilities(happened, confidence, labels=[0, 1], of="event")
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         value = ALL[name](p)
@@ -224,7 +227,7 @@ def test_coxs_line_is_where_the_likelihood_is_largest() -> None:
 def test_the_scale_of_tiny_weights_does_not_matter_to_cox() -> None:
     confidence = [0.9999996674266838, 0.999999970823666, 0.9999999999997089]
     slopes = [
-        sf.cox_slope([1] * 3, [1, 0, 1], confidence, sample_weight=np.full(3, weight))
+        sf.correctness_slope([1] * 3, [1, 0, 1], confidence, sample_weight=np.full(3, weight))
         for weight in (1e-12, 1e-9, 1, 1e9)
     ]
     assert slopes == pytest.approx([slopes[2]] * 4, rel=1e-9)

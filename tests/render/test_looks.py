@@ -13,8 +13,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from browsing import open_browser, skip_without_browser
+from event_sets import SETS, assessed_classes
+from event_sets import assessed as counted
 from looked_at import KINDS, assessed, predictions
 
 import surefoot as sf
@@ -112,8 +115,45 @@ def test_the_report(kind: str, rows: int, is_over: bool, browser: Any, tmp_path:
     assert all(len(page.split()) > 5 for page in pages)
 
 
+@pytest.mark.parametrize("name", [*SETS, "sliced", "rare", "classes", "hundred classes"])
+def test_the_report_of_events(name: str, browser: Any, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    event_assessed(name).to_html(path)
+    check(browser, path)
+    text = print_page(browser, path, tmp_path / "report.pdf")
+    assert "What to do next" in text.partition("\f")[0]
+    for title in re.findall(r"<h3[^>]*>([^<&]*)</h3>", path.read_text()):
+        assert title.split()[0] in text
+    pages = text.split("\f")[:-1]
+    assert 3 <= len(pages) <= 16
+    assert all(len(page.split()) > 5 for page in pages)
+
+
+def event_assessed(name: str) -> sf.Assessment:
+    """One of the sets counted by hand, slices of a risk model, an event of one in a thousand, or classes."""
+    if name in SETS:
+        return counted(name)
+    if name.endswith("classes"):
+        return assessed_classes() if name == "classes" else assessed_classes(1000, 100, 1.6)
+    rng = np.random.default_rng(0)
+    p = rng.beta(1, 3, 3000) if name == "sliced" else 10.0 ** rng.uniform(-6, -1, 3000)
+    happened = np.where(rng.random(3000) < 0.6 * p, "died", "alive")
+    site = np.array(["Oslo", "Rome", "a very long name of a hospital in a small town"])[np.arange(3000) % 3]
+    return sf.assess(happened, p, of="event", pos_label="died", labels=["alive", "died"], by=site)
+
+
 @pytest.mark.parametrize("rows", [40, 20_000])
 @pytest.mark.parametrize("kind", KINDS)
+def test_acting_alone(kind: str, rows: int, browser: Any, tmp_path: Path) -> None:
+    p = predictions(kind, rows, is_over=False)
+    by = np.array(["north", "a name that is rather long for a region"])[np.arange(rows) % 2]
+    for options in ({"error": 0.2, "refuse": 0.5}, {"error": 0.001}, {"cost_error": 9, "cost_review": 1, "by": by}):
+        sf.act_alone(p, **options).to_html(tmp_path / "alone.html")
+        check(browser, tmp_path / "alone.html")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("rows", [40, 20_000])
 def test_the_comparison(kind: str, rows: int, browser: Any, tmp_path: Path) -> None:
     models = {"calibrated": predictions(kind, rows, is_over=False), "overconfident": predictions(kind, rows)}
     path = tmp_path / "compare.html"

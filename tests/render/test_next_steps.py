@@ -23,14 +23,16 @@ Y = (RNG.random(3000) < 1 / (1 + np.exp(-X))).astype(int)
 SHARP = 1 / (1 + np.exp(-3 * X))
 
 
-def only(a: sf.Assessment) -> Step:
-    (step,) = next_steps(a)
+def first(a: sf.Assessment) -> Step:
+    """The answer to the verdict."""
+    step, *others = next_steps(a)
+    assert len(others) <= 2
     return step
 
 
 def test_the_python_call_that_recalibrates_runs_and_helps() -> None:
     table = np.column_stack([1 - SHARP, SHARP])
-    step = only(sf.assess(Y, table))
+    step = first(sf.assess(Y, table))
     assert step.command == "sf.calibrate(y_true, probabilities)"
     found = eval(step.command, {"sf": sf, "y_true": Y, "probabilities": table})
     assert found.trials["raw"].is_risky
@@ -41,7 +43,7 @@ def test_the_python_call_that_recalibrates_runs_and_helps() -> None:
 def test_bare_confidences_are_recalibrated_too(has_labels: bool) -> None:
     predicted, confidence = (SHARP > 0.5).astype(int), np.maximum(SHARP, 1 - SHARP)
     a = sf.assess(Y, predicted, confidence) if has_labels else sf.assess(correct=predicted == Y, confidence=confidence)
-    step = only(a)
+    step = first(a)
     correct = "y_true == y_pred" if has_labels else "correct"
     assert step.command == f"sf.calibrate({correct}, np.column_stack([1 - np.asarray(confidence), confidence]))"
     names = {"sf": sf, "np": np, "y_true": Y, "y_pred": predicted, "confidence": confidence, "correct": predicted == Y}
@@ -76,7 +78,8 @@ def test_the_command_that_recalibrates_a_file_runs_as_printed(
     text = capsys.readouterr().out
     lines = text.partition("What to do next")[2].splitlines()
     start = next(i for i, line in enumerate(lines) if line.strip().startswith("surefoot "))
-    command = " ".join(line.strip().removesuffix("\\").strip() for line in lines[start:] if line.strip())
+    end = next(i for i, line in enumerate(lines) if i >= start and not line.endswith("\\"))
+    command = " ".join(line.strip().removesuffix("\\").strip() for line in lines[start : end + 1])
     words = shlex.split(command)
     assert words[:4] == ["surefoot", "calibrate", "--fit", "my rows.csv"]
     assert run(words[1:]) == 0
@@ -92,7 +95,7 @@ def test_the_rows_that_settle_it_are_enough_for_the_test_as_well(rows: int) -> N
     assert needed is not None
     # an overstatement of the margin, as a deflation
     assert needed >= required_n(c, deflation=a.margin / float(c.mean()))
-    assert f"About {needed:,} in all would settle it" in only(a).words
+    assert f"About {needed:,} in all would settle it" in first(a).words
 
 
 def test_so_many_rows_exclude_the_margin_four_times_in_five() -> None:
@@ -138,8 +141,8 @@ def test_a_stricter_level_and_unequal_weights_need_more_rows() -> None:
 def test_a_warning_comes_before_any_other_step() -> None:
     a = sf.assess(1 - Y, np.column_stack([1 - SHARP, SHARP]))
     assert a.warnings
-    assert "Check the labels first" in only(a).words
-    assert not only(a).command
+    assert "Check the labels first" in first(a).words
+    assert not first(a).command
 
 
 def test_a_prefix_selects_the_columns_of_probabilities_and_no_other(
@@ -150,7 +153,7 @@ def test_a_prefix_selects_the_columns_of_probabilities_and_no_other(
     Path("a.csv").write_text("\n".join(rows).replace("np.float64(", "").replace(")", "") + "\n")
     a = sf.assess("a.csv", y_true="truth", y_proba=["p0", "p1"])
     assert a.options == ()
-    assert only(a).is_python
+    assert first(a).is_python
     Path("b.csv").write_text(Path("a.csv").read_text().replace("patient,truth,p0,p1", "patient,truth,p_0,p_1"))
     assert sf.assess("b.csv", y_true="truth", y_proba=["p_0", "p_1"]).options == (
         "--truth",
@@ -164,17 +167,97 @@ def test_what_no_number_of_rows_settles_is_said() -> None:
     a = sf.assess(correct=[True] * 7 + [False] * 3, confidence=[0.7] * 10, margin=1e-6)
     assert a.verdict == "inconclusive"
     assert rows_needed(a) is None
-    assert "choose a wider margin" in only(a).words
+    assert "choose a wider margin" in first(a).words
 
 
 def test_nothing_found_asks_for_groups() -> None:
     rng = np.random.default_rng(4)
     c = rng.uniform(0.6, 0.95, 20_000)
     a = sf.assess(correct=rng.random(20_000) < c, confidence=c)
-    assert only(a).command == "sf.assess(..., by=groups)"
+    assert first(a).command == "sf.assess(..., by=groups)"
     named = replace(a, path="it's.csv", options=("--correct", "was right", "--confidence", "c"))
     words = ["surefoot", "assess", "it's.csv", "--correct", "was right", "--confidence", "c", "--by", "COLUMN"]
-    assert shlex.split(only(named).command) == words
+    assert shlex.split(first(named).command) == words
+
+
+def test_from_where_it_may_act_alone() -> None:
+    rng = np.random.default_rng(8)
+    c = rng.beta(8, 1, 20_000)
+    a = sf.assess(correct=rng.random(20_000) < c, confidence=c)
+    _, step = next_steps(a)
+    offer = next(offer for offer in a.offers if offer.coverage >= 0.2)
+    assert offer.error == 0.02
+    assert a.verdict == "no evidence against calibration"
+    assert step.words == (
+        f"Let it act alone from {100 * offer.threshold:g}% confidence on: {offer.coverage:.1%} of rows, at most 2% of "
+        "them wrong on new rows like these (95% confidence):"
+    )
+    assert step.command == "sf.act_alone(correct=correct, confidence=confidence, error=0.02, level=0.0125)"
+    given = {"sf": sf, "correct": a.predictions.correct, "confidence": c}
+    assert eval(step.command, given).threshold == offer.threshold
+    named = replace(a, path="a b.csv", options=("--correct", "right", "--confidence", "c"))
+    words = ["act-alone", "a b.csv", "--correct", "right", "--confidence", "c", "--error", "0.02"]
+    words += ["--level", "0.0125", "-o", "policy.json"]
+    assert shlex.split(next_steps(named)[1].command)[1:] == words
+    # the promise of all rows, where nothing is to be left out
+    sure = sf.assess(correct=[True] * 4000, confidence=[0.999] * 4000)
+    assert "let it act alone on all rows: at most 1% of them wrong" in next_steps(sure)[1].words
+    # rows that belong together are fewer than they seem: no promise
+    grouped = sf.assess(correct=rng.random(2000) < c[:2000], confidence=c[:2000], groups=np.arange(2000) // 10)
+    assert grouped.offers == ()
+
+
+def test_how_many_rows_might_show_from_where_it_may_act_alone() -> None:
+    rng = np.random.default_rng(9)
+    c = rng.uniform(0.5, 1, 400)
+    a = sf.assess(correct=rng.random(400) < c**3, confidence=c)
+    assert a.verdict == "overconfident"
+    assert not any(offer.coverage for offer in a.offers)
+    last = next_steps(a)[-1]
+    if a.offers[-1].rows_needed is not None:
+        assert "label more rows: about" in last.words
+    else:
+        assert "Recalibrate" in last.words
+
+
+def test_what_recalibration_brings_is_told_from_rows_it_was_not_fitted_to() -> None:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import log_loss
+
+    correct, c = (SHARP > 0.5) == Y, np.maximum(SHARP, 1 - SHARP).clip(0, 1 - 1e-9)
+    a = sf.assess(correct=correct, confidence=c)
+    odds = np.log(c / (1 - c))[:, None]
+    after = np.empty(len(c))
+    for turn in (0, 1):
+        own = np.arange(len(c)) % 2 == turn
+        fit = LogisticRegression(C=np.inf, tol=1e-10, max_iter=1000).fit(odds[own], correct[own])
+        after[~own] = fit.predict_proba(odds[~own])[:, 1]
+    found = a.recalibrated
+    assert found.log_loss == pytest.approx(log_loss(correct, c), rel=1e-9)
+    assert found.log_loss_after == pytest.approx(log_loss(correct, after), rel=1e-4)
+    saved = -np.log(np.where(correct, c, 1 - c)) + np.log(np.where(correct, after, 1 - after))
+    reach = 1.959964 * saved.std() / np.sqrt(len(saved))
+    assert found.saved_interval == pytest.approx((saved.mean() - reach, saved.mean() + reach), rel=1e-3)
+    words = f"it lowers log loss from {found.log_loss:.3f} by {found.saved:.2g}, 95% CI"
+    assert words in first(a).words
+
+
+def test_confidences_below_one_half_are_recalibrated_as_they_are() -> None:
+    """Two classes cannot stand for them: the less likely answer is not what was predicted."""
+    rng = np.random.default_rng(12)
+    c = rng.uniform(0.1, 1, 5000)
+    correct = rng.random(5000) < 0.75 * c
+    step = first(sf.assess(correct=correct, confidence=c))
+    fitted = eval(step.command, {"sf": sf, "confidence": c, "correct": correct})
+    fresh = rng.uniform(0.1, 1, 20_000)
+    after = fitted.predict_proba(fresh)[:, 1]
+    assert abs(sf.risk_test(correct=rng.random(20_000) < 0.75 * fresh, confidence=after).overstatement) < 0.015
+
+
+def test_weights_are_not_promised_to_a_calibrator() -> None:
+    weight = np.where(np.arange(3000) % 2, 1.0, 9.0)
+    a = sf.assess(Y, np.column_stack([1 - SHARP, SHARP]), sample_weight=weight)
+    assert "(calibrators do not take the weights)" in first(a).words
 
 
 def test_every_medium_ends_its_verdict_with_it() -> None:
@@ -197,3 +280,78 @@ def test_long_commands_are_broken_where_they_can_be_pasted() -> None:
     call = Step("", "sf.calibrate(correct, np.column_stack([1 - np.asarray(confidence), confidence]))")
     assert len(call.command_lines(44)) == 2
     compile("\n".join(call.command_lines(44)), "pasted", "eval")
+
+
+@pytest.mark.parametrize("positive", [[], ["--positive", "yes"]])
+@pytest.mark.parametrize(("slope", "shift"), [(1.0, 1.0), (2.0, 0.0)])
+def test_the_printed_command_mends_an_event(
+    positive: list[str],
+    slope: float,
+    shift: float,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    p = 1 / (1 + np.exp(-slope * X - shift))
+    names = ("no", "yes") if positive else ("0", "1")
+    rows = [f"{names[y]},{q!r}" for y, q in zip(Y, p.tolist(), strict=True)]
+    Path("fit.csv").write_text("\n".join(["label,risk", *rows[:1500], ""]))
+    Path("new.csv").write_text("\n".join(["label,risk", *rows[1500:], ""]))
+    options = ["--truth", "label", "--probabilities", "risk", *positive]
+    assert run(["assess", "fit.csv", *options, "--of", "event"]) == 0
+    text = capsys.readouterr().out
+    lines = [line.strip().removesuffix("\\").strip() for line in text.partition("What to do next")[2].splitlines()]
+    words = shlex.split(" ".join(lines[next(i for i, line in enumerate(lines) if line.startswith("surefoot ")) :]))
+    assert words == [
+        *("surefoot", "calibrate", "--fit", "fit.csv", *options),
+        *("--method", "beta", "--save", "calibrator.json"),
+    ]
+    assert run(words[1:]) == 0
+    assert run(["calibrate", "--load", "calibrator.json", "--apply", "new.csv", "-o", "fixed.csv", *options[2:4]]) == 0
+    label = "yes" if positive else 1
+    before = sf.assess("new.csv", truth="label", probabilities="risk", of="event", pos_label=label)
+    after = sf.assess("fixed.csv", truth="label", probabilities="calibrated_risk", of="event", pos_label=label)
+    assert before.verdict in ("overpredicts", "too extreme")
+    assert after.verdict in ("no evidence against calibration", "inconclusive")
+    assert abs(after.risk.oe_ratio - 1) < 0.08
+
+
+def test_the_python_call_mends_an_event_and_every_class() -> None:
+    truth = np.array(["alive", "died"])[Y]
+    p = 1 / (1 + np.exp(-1.5 * X - 0.8))
+    names = {"np": np, "sf": sf, "p_event": p[:1500], "y_true": truth[:1500].tolist()}
+    options = {"labels": ["alive", "died"], "of": "event", "pos_label": "died"}
+    step = first(sf.assess(y_true=truth, probabilities=p, **options))  # type: ignore[arg-type]
+    assert step.command == "sf.calibrators.Beta().fit(p_event, np.asarray(y_true) == 'died')"
+    fixed = eval(step.command, names).predict_proba(p[1500:])[:, 1]
+    after = sf.assess(y_true=truth[1500:], probabilities=fixed, **options)  # type: ignore[arg-type]
+    assert after.verdict in ("no evidence against calibration", "inconclusive")
+
+    rng = np.random.default_rng(8)
+    scores = rng.normal(0, 1.5, (4000, 4))
+    table = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    labels = (table.cumsum(axis=1) < rng.random((4000, 1))).sum(axis=1)
+    sharp = table**2.2 / (table**2.2).sum(axis=1, keepdims=True)
+    raw = sf.assess(y_true=labels[2000:], probabilities=sharp[2000:], of="classes")
+    step = first(raw)
+    assert step.command == "sf.calibrators.Beta().fit(probabilities, y_true)"
+    model = eval(step.command, {"sf": sf, "probabilities": sharp[:2000], "y_true": labels[:2000]})
+    mended = sf.assess(y_true=labels[2000:], probabilities=model.predict_proba(sharp[2000:]), of="classes")
+    assert (raw.verdict, mended.verdict) == ("too extreme", "inconclusive")
+    assert mended.metrics["ece"] < 0.5 * raw.metrics["ece"]
+
+
+def test_commands_repeat_the_delimiter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = [f"{y};{p:.6f}" for y, p in zip(Y, SHARP, strict=True)]
+    Path("semi.csv").write_text("\n".join(["label;p", *lines, ""]))
+    from surefoot.assessment.assess import with_source
+    from surefoot.files.reading import read
+
+    reading = read("semi.csv", {}, delimiter=";")
+    a = with_source(sf.assess(reading.held), reading, None, None)
+    for step in next_steps(a):
+        words = shlex.split(step.command)
+        assert words[words.index("--delimiter") + 1] == ";"
+        assert run([*words[1:], *(["--save", "c.json"] if "calibrate" in words else [])]) == 0

@@ -25,7 +25,9 @@ P = RNG.dirichlet(np.ones(3) * 0.5, 400)
 TRUTH = np.array([RNG.choice(3, p=row) for row in P])
 PREDICTIONS = sf.Predictions.from_probabilities(TRUTH, P**2 / (P**2).sum(axis=1, keepdims=True))
 
-SINGLE = [getattr(plots, name) for name in plots.__all__ if name != "CalibratorsDisplay"]
+#: Displays of predicted labels; those of events are in test_event_plots.py.
+OF_EVENTS = ("ClassReliabilityDisplay", "DecisionCurveDisplay", "DecompositionDisplay", "EventReliabilityDisplay")
+SINGLE = [getattr(plots, name) for name in plots.__all__ if name not in ("CalibratorsDisplay", *OF_EVENTS)]
 
 
 @pytest.mark.parametrize("display", SINGLE, ids=lambda d: d.__name__)

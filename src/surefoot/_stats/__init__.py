@@ -1,1 +1,1 @@
-"""Statistics that belong to no indicator: binomial limits, quantiles, roots, logarithms, logistic regression."""
+"""Statistics that belong to no indicator: binomial limits, quantiles, roots, logarithms, regressions."""

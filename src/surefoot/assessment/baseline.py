@@ -17,6 +17,7 @@ from surefoot._stats.binomial import limits
 from surefoot._stats.quantiles import quantile
 from surefoot.assessment.result import Assessment
 from surefoot.assessment.verdict import CLEAR_RATIO, NEAR_CERTAINTY, RISKY
+from surefoot.errors import InvalidPredictions
 from surefoot.risk.result import RiskResult
 
 #: How many times the O/E of the baseline matters: of all samples, and of those near certainty.
@@ -129,6 +130,11 @@ class BaselineComparison:
 
 def compare_with_baseline(now: Assessment, baseline: Assessment) -> BaselineComparison:
     """Compare the sizes of both; a third of the level is spent on each."""
+    if {now.view, baseline.view} != {"prediction"}:
+        raise InvalidPredictions(
+            "a baseline is of predictions; of an event or of classes there is none yet",
+            hint="compare the rows of both with surefoot.compare (on the command line, surefoot compare --of event)",
+        )
     tail = now.level / _COMPARISONS
     changes = [_overstatement(now.risk, baseline.risk, tail, now.margin)]
     if not (now.risk.is_weighted or baseline.risk.is_weighted):

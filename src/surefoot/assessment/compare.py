@@ -13,7 +13,8 @@ import numpy as np
 from surefoot._io.arguments import check_share
 from surefoot._io.presentation import present
 from surefoot._io.writing import write_whole
-from surefoot.assessment.assess import MOST_RANKED, assess
+from surefoot.assessment.assess import assess
+from surefoot.assessment.evidence import MOST_RANKED
 from surefoot.assessment.result import Assessment
 from surefoot.assessment.serialise import plain_comparison, write_json
 from surefoot.assessment.slices import holm
@@ -209,17 +210,28 @@ def compare(models: Mapping[str, Any], *, level: float = 0.05, groups: Any = Non
         str(name): x if isinstance(x, Assessment) else assess(x, level=level, groups=groups)
         for name, x in models.items()
     }
-    held = [a.predictions for a in assessments.values()]
+    views = {(a.view, a.event) for a in assessments.values()}
+    if len(views) > 1:
+        shown = sorted(f"of={view!r}" if event is None else f"of={view!r}, {event!r}" for view, event in views)
+        raise InvalidPredictions(
+            f"the models are about different things ({' and '.join(shown)})", hint="assess all with the same of="
+        )
+    is_of_classes = ("classes", None) in views
+    # each class has differences of its own: those of a row are of one event
+    held = [None if is_of_classes else a.predictions for a in assessments.values()]
     rows = [p for p in held if p is not None]
     is_paired, pairing = _paired(rows) if len(rows) == len(held) else (False, "a tally holds no rows to pair")
+    if is_of_classes:
+        pairing = "every class is assessed by itself; for differences, compare one class with of='event'"
     _check_groups([a.codes for a in assessments.values()], is_paired=is_paired)
     first, *others = assessments
     csr: dict[str, SizeDifference] = {}
     values: dict[str, Mapping[str, Interval]] = {}
     tested: dict[str, tuple[float, float]] = {}
-    one, codes = assessments[first].predictions, assessments[first].codes
+    by_name = dict(zip(assessments, held, strict=True))
+    one, codes = by_name[first], assessments[first].codes
     for name in others:
-        other = assessments[name].predictions
+        other = by_name[name]
         csr[name] = SizeDifference(assessments[name].risk.csr - assessments[first].risk.csr)
         if one is None or other is None:
             continue
@@ -248,17 +260,24 @@ def _check_groups(codes: list[Codes | None], *, is_paired: bool) -> None:
             raise InvalidPredictions("the models have different groups; pass the same groups for all of them.")
 
 
+def _attempted(p: ArrayPredictions) -> Any:
+    return np.ones(len(p), dtype=bool) if p.attempted is None else p.attempted
+
+
 def _paired(rows: list[ArrayPredictions]) -> tuple[bool, str]:
     sizes = {len(p) for p in rows}
     if len(sizes) > 1:
         return False, "the models were given different numbers of rows: differences are not paired"
     (size,) = sizes
+    if any(not np.array_equal(_attempted(p), _attempted(rows[0])) for p in rows):
+        return False, f"{size:,} rows in each, but not the same ones were attempted: differences are not paired"
+    each = "rows in both" if len(rows) == 2 else "rows in each"
     if any((p.weight != rows[0].weight).any() for p in rows if p.is_weighted or rows[0].is_weighted):
-        return False, f"{size:,} rows in all, but of different weights: differences are not paired"
+        return False, f"{size:,} {each}, but of different weights: differences are not paired"
     known = [p.truth for p in rows if p.truth is not None]
     for truth in known[1:]:
         if truth.dtype.kind != known[0].dtype.kind or (truth != known[0]).any():
-            return False, f"{size:,} rows in all, but not the same truth: differences are not paired"
+            return False, f"{size:,} {each}, but not the same truth: differences are not paired"
     every = "both" if len(rows) == 2 else "all"
     if len(known) < len(rows):
         return True, f"{size:,} rows in {every}, taken to be the same: differences are paired"

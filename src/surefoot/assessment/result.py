@@ -11,11 +11,15 @@ from typing import Any
 
 from surefoot._io.presentation import present
 from surefoot._io.writing import write_whole
+from surefoot.assessment.recalibrated import Recalibrated, recalibrated
 from surefoot.assessment.serialise import plain_assessment, write_json
 from surefoot.assessment.slices import Slice
 from surefoot.assessment.surprises import Surprise
 from surefoot.assessment.verdict import Degree, Verdict
 from surefoot.core.frames import Backend, build_frame
+from surefoot.core.tally import Label
+from surefoot.core.view import View
+from surefoot.decisions.offers import Offer
 from surefoot.errors import MetricUnavailable
 from surefoot.figures.reliability import Band, Bin
 from surefoot.metrics import ALL
@@ -39,7 +43,8 @@ class Assessment:
     ----------
     verdict : str
         ``"overconfident"``, ``"underconfident"``, ``"mixed"``, ``"no evidence against calibration"`` or
-        ``"inconclusive"``.
+        ``"inconclusive"``. In the event view ``"overpredicts"``, ``"underpredicts"``, ``"too extreme"``, ``"too
+        timid"``, or the last two of these.
     degree : str or None
         ``"slightly"``, ``"clearly"`` or ``"strongly"``, by the size of the effect and not by its p-value; None where
         nothing was found.
@@ -101,6 +106,19 @@ class Assessment:
         Which of its columns were used.
     predictions : Predictions or None
         The rows themselves, where they are in memory.
+    view : {"prediction", "event", "classes"}
+        What rows are about. In the event view ``stated`` and ``seen`` are expected and observed events, and
+        "errors" are the rows in which the event did not happen. In the classes view ``risk`` holds the sizes of all
+        predictions together, the p-value of the worst class, adjusted for their number, and the mean of their e-values.
+    event : label or None
+        In the event view, the class that is the event.
+    offers : tuple of Offer
+        From which confidence the model may act alone at error rates of 1%, 2%, 5% and 10%, as :func:`act_alone` finds
+        it; all of them hold together. Empty where that cannot be told.
+    not_attempted : int
+        Rows that were not attempted (refused, abstained). They are neither right nor wrong: no number here counts them.
+    slices_not_attempted : mapping of label to int
+        Of slices in which no row was attempted, which are not among ``slices``, the number of rows.
     """
 
     verdict: Verdict
@@ -134,6 +152,35 @@ class Assessment:
     columns: str = ""
     predictions: ArrayPredictions | None = field(default=None, repr=False)
     warnings: tuple[str, ...] = ()
+    view: View = "prediction"
+    event: Label | None = None
+    offers: tuple[Offer, ...] = ()
+    not_attempted: int = 0
+    slices_not_attempted: Mapping[Label, int] = field(default_factory=dict)
+
+    @cached_property
+    def recalibrated(self) -> Recalibrated | None:
+        """What recalibration would bring, cross-fitted on these samples; None if their rows cannot tell.
+
+        Returns
+        -------
+        Recalibrated or None
+            Log loss and overstatement, as they are and after Platt scaling of the confidences.
+        """
+        return recalibrated(self.predictions)
+
+    @property
+    def share_not_attempted(self) -> float:
+        """The share of all rows that were not attempted.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+        """
+        # each class is made of all rows
+        rows = self.slices[0].risk.n if self.view == "classes" and self.slices else self.risk.n
+        return self.not_attempted / (rows + self.not_attempted) if self.not_attempted else 0.0
 
     @cached_property
     def typical_csr(self) -> tuple[float, float] | None:
@@ -175,6 +222,11 @@ class Assessment:
             return self.metrics[name]
         if name not in ALL:
             raise MetricUnavailable(f"there is no metric {name!r}; surefoot.metrics.ALL lists them.")
+        for renamed in (ALL[name].renamed, ALL[name].renamed_of_events):
+            if renamed in self.metrics:
+                return self.metrics[renamed]
+        if self.view not in ALL[name].views:
+            raise MetricUnavailable(ALL[name].not_of(self.view))
         raise MetricUnavailable(
             self.reasons.get(name, f"{name} was not computed; add it to metrics=, or leave that out.")
         )
@@ -235,7 +287,7 @@ class Assessment:
         return build_frame(
             {
                 "metric": list(rows),
-                "title": [ALL[name].title for name in rows],
+                "title": [ALL[name].title_of(self.view) for name in rows],
                 "value": [math.nan if value is None else value for value, _ in rows.values()],
                 "lower": [math.nan if limits is None else limits.low for _, limits in rows.values()],
                 "upper": [math.nan if limits is None else limits.high for _, limits in rows.values()],
@@ -319,5 +371,4 @@ class Assessment:
         return str(present("text", "render", self))
 
     def __repr__(self) -> str:
-        headline = present("wording", "headline", self).lower()
-        return f"<Assessment: {headline}, O/E {self.risk.oe_ratio:.3g}, {self.risk.n:,} rows>"
+        return f"<Assessment: {present('wording', 'one_line', self)}>"

@@ -40,17 +40,21 @@ def plain_assessment(a: Assessment) -> dict[str, Any]:
         "schema": SCHEMA,
         "source": a.source,
         "columns": a.columns,
+        "view": a.view,
+        **({} if a.view == "prediction" else _of_events(a)),
         "verdict": a.verdict,
         "degree": a.degree,
         "warnings": list(a.warnings),
         **present("wording", "in_words", a),
         "level": a.level,
         "margin": a.margin,
-        "expected_errors": a.stated,
-        "observed_errors": a.seen,
+        "expected_errors": a.risk.expected_errors,
+        "observed_errors": a.risk.observed_errors,
         "groups": a.group or None,
         "classes": a.classes,
         "weight": a.weight,
+        "not_attempted": a.not_attempted,
+        "share_not_attempted": a.share_not_attempted,
         "risk": strict(a.risk.to_dict()),
         "underconfidence": strict(a.underconfidence.to_dict()),
         "intervals": {name: strict(asdict(interval)) for name, interval in a.intervals.items()},
@@ -58,6 +62,8 @@ def plain_assessment(a: Assessment) -> dict[str, Any]:
         "metrics": {name: _metric(a, name) for name in (*a.metrics, *absent)},
         "bands": [strict(asdict(band)) for band in a.bands],
         **{name: [strict(asdict(one)) for one in getattr(a, name)] for name in _FIGURES},
+        "act_alone": [asdict(offer) for offer in a.offers],
+        "recalibrated": None if a.recalibrated is None else strict(asdict(a.recalibrated)),
         "by": a.by,
         "slices": [
             {
@@ -66,7 +72,12 @@ def plain_assessment(a: Assessment) -> dict[str, Any]:
             }
             for part in a.slices
         ],
+        "slices_not_attempted": [{"value": value, "rows": rows} for value, rows in a.slices_not_attempted.items()],
     }
+
+
+def _of_events(a: Assessment) -> dict[str, Any]:
+    return {"event": a.event, "expected_events": a.risk.expected_events, "observed_events": a.risk.observed_events}
 
 
 def _metric(a: Assessment, name: str) -> dict[str, Any]:

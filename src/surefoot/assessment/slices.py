@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefoot.assessment.verdict import Degree, Verdict, judge
+from surefoot.assessment.judging import judge
+from surefoot.assessment.verdict import Degree, Verdict
 from surefoot.core.metric import Metric
 from surefoot.core.tally import Label, Tally
 from surefoot.engines.parallel import in_parallel
-from surefoot.figures.reliability import Bin, bands, near_certainty, reliability
+from surefoot.figures.reliability import Bin, near_certainty, reliability
 from surefoot.predictions import ArrayPredictions
 from surefoot.risk.evalues import e_bh, e_mean
 from surefoot.risk.groups import Dependence
@@ -42,7 +43,7 @@ class Slice:
     risk, underconfidence : RiskResult
         The tests against overconfidence and against underconfidence.
     stated, seen : float
-        Expected errors and observed errors.
+        Expected errors and observed errors; in the event view, expected and observed events.
     metrics : mapping of str to float
         The metrics of this slice, by name.
     pvalue_adjusted : float
@@ -56,6 +57,9 @@ class Slice:
         The CSR that corresponds to it.
     reliability, near_certainty : tuple of Bin
         The reliability diagram of the slice, and its enlargement near certainty.
+    not_attempted : int
+        Rows of this slice that were not attempted, and count nowhere else; 0 in slices by predicted or true label,
+        which hold attempted rows only.
     """
 
     value: Label
@@ -72,9 +76,12 @@ class Slice:
     detectable_csr: float
     reliability: tuple[Bin, ...] = ()
     near_certainty: tuple[Bin, ...] = ()
+    not_attempted: int = 0
 
     def __repr__(self) -> str:
-        return f"<Slice {self.value!r}: {self.verdict or 'no verdict'}, CSR {self.risk.csr:.3g}, {self.risk.n:,} rows>"
+        is_event = not math.isnan(self.risk.expected_events)
+        size = f"O/E {self.risk.oe_ratio:.3g}" if is_event else f"CSR {self.risk.csr:.3g}"
+        return f"<Slice {self.value!r}: {self.verdict or 'no verdict'}, {size}, {self.risk.n:,} rows>"
 
 
 class Part(NamedTuple):
@@ -103,13 +110,12 @@ def slices_of(
     evidence = [e_mean([over.log_e, under.log_e]) for *_, over, under in tested]
     named = e_bh([-math.inf if math.isnan(e) else e for e in evidence], level)
     slices = []
-    for (value, tally, over, under), p, is_named in zip(tested, adjusted, named, strict=True):
+    for (value, tally, over, under), part, p, is_named in zip(tested, parts, adjusted, named, strict=True):
         held = {name: metric for name, metric in chosen.items() if all(tally.has(term) for term in metric.terms)}
         every, effect = counts_of(tally), over.design_effect
         bins = reliability(tally, intervals=not descriptive, effect=effect)
-        judged = judge(
-            over, under, every, bands(tally), bins, level=level, margin=margin, is_tested=p <= level and not descriptive
-        )
+        is_tested = p <= level and not descriptive
+        judged = judge(tally, over, under, bins, level=level, margin=margin, is_tested=is_tested, rows=part.predictions)
         counts = every.doubtful()
         least = detectable(counts, level=level / 2, effect=effect) if counts.n else math.nan
         odds = float((counts.rows * counts.confidence / counts.doubt).sum()) / counts.n if counts.n else math.nan
@@ -119,8 +125,7 @@ def slices_of(
             judged.degree,
             over,
             under,
-            over.expected_errors,
-            over.observed_errors,
+            *stated_and_seen(over),
             {name: float(metric.evaluate(tally).value) for name, metric in held.items()},
             p,
             is_named,
@@ -128,9 +133,17 @@ def slices_of(
             1 + least * odds,
             bins,
             near_certainty(tally, intervals=not descriptive, effect=effect),
+            tally.not_attempted,
         )
         slices.append(_described(one) if descriptive else one)
     return slices
+
+
+def stated_and_seen(risk: RiskResult) -> tuple[float, float]:
+    """What was expected and what was observed: errors, or events."""
+    if math.isnan(risk.expected_events):
+        return risk.expected_errors, risk.observed_errors
+    return risk.expected_events, risk.observed_events
 
 
 def holm(pvalues: Sequence[float]) -> list[float]:

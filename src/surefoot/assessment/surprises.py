@@ -21,11 +21,11 @@ class Surprise:
     Attributes
     ----------
     row : int
-        The number of the row, from 0.
+        The number of the row among all that were given, from 0.
     confidence, doubt : float
         The confidence in the prediction, and 1 - confidence.
     share : float
-        The share of CSR that is due to this row, from 0 to 1.
+        The share of CSR that is due to this row, from 0 to 1; of an event, the share of the log loss.
     truth, predicted : label or None
         The true and the predicted label, where they are known.
     slice : label or None
@@ -45,7 +45,12 @@ class Surprise:
 
 
 def surprises_of(rows: ArrayPredictions, slicing: Any, most: int = 12) -> tuple[Surprise, ...]:
-    """The wrong rows of most surprise; those that claimed certainty come first, and share it all."""
+    """The wrong rows of most surprise; those that claimed certainty come first, and share it all.
+
+    Of an event, the rows whose outcome was given the least probability, at either end.
+    """
+    if rows.view == "event":
+        return _of_event(rows, slicing, most)
     wrong = np.flatnonzero(~rows.correct & (rows.weight > 0))
     doubt = rows.doubt_of(slice(None))[wrong]
     certain = doubt == 0
@@ -54,10 +59,10 @@ def surprises_of(rows: ArrayPredictions, slicing: Any, most: int = 12) -> tuple[
     if certain.any():
         surprise = certain.astype(np.float64)
     shares = surprise / surprise.sum() if len(surprise) else surprise
-    confidence = rows.confidence_of(slice(None))[wrong]
+    confidence, numbers = rows.confidence_of(slice(None))[wrong], rows.row_numbers()
     return tuple(
         Surprise(
-            int(wrong[i]),
+            int(numbers[wrong[i]]),
             float(confidence[i]),
             float(doubt[i]),
             float(shares[i]),
@@ -66,4 +71,29 @@ def surprises_of(rows: ArrayPredictions, slicing: Any, most: int = 12) -> tuple[
             None if slicing is None else slicing[wrong[i]].item(),
         )
         for i in order.tolist()
+    )
+
+
+def _of_event(rows: ArrayPredictions, slicing: Any, most: int) -> tuple[Surprise, ...]:
+    counted = np.flatnonzero(rows.weight > 0)
+    confidence, doubt = rows.confidence_of(slice(None))[counted], rows.doubt_of(slice(None))[counted]
+    given = np.where(rows.correct[counted], confidence, doubt)
+    with np.errstate(divide="ignore"):
+        loss = -rows.weight[counted] * np.log(given)
+    # what was given no probability at all, and happened, shares it all
+    shares = np.isinf(loss).astype(np.float64) if np.isinf(loss).any() else loss
+    shares = shares / (shares.sum() or 1.0)
+    order = [i for i in np.argsort(given, kind="stable")[:most].tolist() if given[i] < 0.5]
+    numbers = rows.row_numbers()
+    return tuple(
+        Surprise(
+            int(numbers[counted[i]]),
+            float(confidence[i]),
+            float(doubt[i]),
+            float(shares[i]),
+            bool(rows.correct[counted[i]]),
+            None,
+            None if slicing is None else slicing[counted[i]].item(),
+        )
+        for i in order
     )

@@ -15,6 +15,8 @@ from surefoot.risk.result import RiskResult
 _WIDE = 0.1
 #: The level of the limit above which accuracy would have to lie: a warning that is seldom by chance.
 _LEVEL = 0.999
+#: The same in standard deviations.
+_FAR = 3.09
 
 
 def swap_warnings(
@@ -86,4 +88,20 @@ def _inverted(accuracy: float, highest: float, risk: RiskResult, rows: ArrayPred
     return (
         f"Accuracy is {accuracy:.1%} at a mean confidence of {confidence:.1%}. Either the model is wrong where it is "
         "sure, or the column marks errors rather than correct predictions. If it does, invert it: correct=1 - column.",
+    )
+
+
+def reversed_warnings(auc: float, risk: RiskResult, event: Label | None) -> tuple[str, ...]:
+    """A warning where events were given lower probabilities than what did not happen, beyond chance."""
+    events, others = risk.observed_events, risk.n - risk.observed_events
+    if math.isnan(auc) or risk.is_weighted or min(events, others) < 1:
+        return ()
+    # the standard deviation of a C-statistic of predictions that tell nothing
+    spread = math.sqrt((events + others + 1) / (12 * events * others))
+    if auc + _FAR * spread >= 0.5 - _WIDE / 2:
+        return ()
+    return (
+        f"The C-statistic is {auc:.2f}: rows in which {event!r} happened were given lower probabilities than the "
+        "others. The probabilities may be those of the other class, or the labels may be swapped: check pos_label= "
+        "(command line: --positive).",
     )

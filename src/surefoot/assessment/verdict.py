@@ -19,11 +19,21 @@ from surefoot.figures.reliability import Band, Bin
 from surefoot.risk.law.counts import Counts
 from surefoot.risk.result import RiskResult
 
-Verdict = Literal["overconfident", "underconfident", "mixed", "no evidence against calibration", "inconclusive"]
+Verdict = Literal[
+    "overconfident",
+    "underconfident",
+    "mixed",
+    "overpredicts",
+    "underpredicts",
+    "too extreme",
+    "too timid",
+    "no evidence against calibration",
+    "inconclusive",
+]
 Degree = Literal["slightly", "clearly", "strongly"]
 
-#: The verdicts by which confidences are too high somewhere.
-RISKY: tuple[Verdict, ...] = ("overconfident", "mixed")
+#: The verdicts by which confidences are too high somewhere; of an event, those by which its probability is off.
+RISKY: tuple[Verdict, ...] = ("overconfident", "mixed", "overpredicts", "underpredicts", "too extreme", "too timid")
 
 #: How far mean confidence may lie above accuracy for nobody to mind, by default.
 MARGIN = 0.02
@@ -46,7 +56,7 @@ class Judgement:
     degree: Degree | None
 
 
-def judge(
+def judge_predictions(
     risk: RiskResult,
     underconfidence: RiskResult,
     counts: Counts,

@@ -75,12 +75,12 @@ class Platt(EventCalibrator):
         return sigmoid(x, events, on_log_odds=self.from_logits)
 
 
-def sigmoid(x: Floats, events: Events, *, on_log_odds: bool) -> Sigmoid:
-    """The sigmoid of a feature that fits best to smoothed answers."""
+def sigmoid(x: Floats, events: Events, *, on_log_odds: bool, near: Sigmoid | None = None) -> Sigmoid:
+    """The sigmoid of a feature that fits best to smoothed answers; found sooner from one that is ``near``."""
     yes = float(events.weight[events.happened].sum())
     no = float(events.weight.sum()) - yes
     target = np.where(events.happened, (yes + 1) / (yes + 2), 1 / (no + 2))
     features = np.stack([x, np.ones(len(x))], axis=1)
-    start = np.array([0.0, np.log((yes + 1) / (no + 1))])
+    start = np.array([0.0, np.log((yes + 1) / (no + 1))] if near is None else [near.slope, near.intercept])
     slope, intercept = logistic_fit(features, target, events.weight, start).tolist()
     return Sigmoid(slope, intercept, on_log_odds)

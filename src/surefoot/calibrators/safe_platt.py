@@ -6,7 +6,7 @@ import numpy as np
 
 from surefoot.calibrators.calibrator import SAFE, EventCalibrator, Events
 from surefoot.calibrators.deflation import likeliest_shortfall
-from surefoot.calibrators.platt import sigmoid
+from surefoot.calibrators.platt import Sigmoid, sigmoid
 from surefoot.calibrators.safe_bins import Cells
 from surefoot.core.table import Floats
 
@@ -69,25 +69,31 @@ class SafePlatt(EventCalibrator):
         cell = np.searchsorted(_EDGES, -events.log_odds, side="right")
         rows = np.bincount(cell, minlength=len(_CENTRES)).astype(np.float64)
         wrong = np.bincount(cell, events.happened, len(_CENTRES)).astype(np.float64)
-        doubt = np.array([self._with_one_more(rows, wrong, k) for k in range(len(_CENTRES))])
+        # one row more moves the fit a little only
+        without = _fitted(_CENTRES, rows, wrong)
+        doubt = np.array([self._with_one_more(rows, wrong, k, without) for k in range(len(_CENTRES))])
         return Cells(_EDGES, doubt)
 
-    def _with_one_more(self, rows: Floats, wrong: Floats, cell: int) -> float:
+    def _with_one_more(self, rows: Floats, wrong: Floats, cell: int, without: Sigmoid) -> float:
         rows, wrong = rows.copy(), wrong.copy()
         rows[cell] += 1
         wrong[cell] += 1
         here = np.flatnonzero(rows)
         x, n, e = _CENTRES[here], rows[here], wrong[here]
-        # rows of a cell as two, of the mistakes and of the others
-        doubled = Events(
-            np.zeros(2 * len(x)),
-            np.zeros(2 * len(x)),
-            np.repeat([True, False], len(x)),
-            np.concatenate([e, n - e]),
-        )
-        fitted = sigmoid(np.concatenate([x, x]), doubled, on_log_odds=True)
-        q, _ = fitted(np.zeros(len(x)), x)
+        q, _ = _fitted(x, n, e, without)(np.zeros(len(x)), x)
         # as many mistakes as rows at most
         lost = likeliest_shortfall(q, e, float(n.sum()))
         own = float(q[np.searchsorted(here, cell)])
         return own + lost * (1 - own)
+
+
+def _fitted(x: Floats, rows: Floats, wrong: Floats, near: Sigmoid | None = None) -> Sigmoid:
+    """The sigmoid of the mistakes in cells."""
+    # rows of a cell as two, of the mistakes and of the others
+    doubled = Events(
+        np.zeros(2 * len(x)),
+        np.zeros(2 * len(x)),
+        np.repeat([True, False], len(x)),
+        np.concatenate([wrong, rows - wrong]),
+    )
+    return sigmoid(np.concatenate([x, x]), doubled, on_log_odds=True, near=near)

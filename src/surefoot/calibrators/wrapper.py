@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validat
 from surefoot.calibrators.calibrator import Calibrator
 from surefoot.calibrators.registry import METHODS
 from surefoot.core.table import Floats
-from surefoot.predictions.base import border_of
+from surefoot.predictions.borders import border_of
 
 
 class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]

@@ -11,7 +11,7 @@ try:
 except ImportError:  # installed without dependencies
     sys.exit("error: the command line needs Typer: pip install typer")
 
-from surefoot.cli import assess, calibrate, compare, demo, merge, monitor
+from surefoot.cli import act_alone, assess, calibrate, compare, demo, expect, merge, monitor
 from surefoot.cli.errors import Failed, print_error, say
 from surefoot.cli.parsing import Command, Group
 from surefoot.cli.pipes import ignore_closed_pipes
@@ -31,12 +31,16 @@ app = typer.Typer(
 for _module, _summary in (
     (assess, "Can the confidences in a file be trusted?"),
     (compare, "Put models side by side."),
+    (act_alone, "From which confidence may a model act alone?"),
     (calibrate, "Correct probabilities with labelled rows."),
+    (expect, "What to expect of rows without labels."),
     (monitor, "Watch a stream of predictions."),
     (merge, "Add up saved tallies."),
     (demo, "Assess a real model that is included."),
 ):
-    app.command(_module.__name__.rpartition(".")[2], cls=Command, short_help=_summary)(_module.command)
+    app.command(_module.__name__.rpartition(".")[2].replace("_", "-"), cls=Command, short_help=_summary)(
+        _module.command
+    )
 # the reproduction of the paper stands on everything else, and nothing stands on it
 app.add_typer(import_module("surefoot.paper.command").app)
 

@@ -13,6 +13,7 @@ from surefoot.cli.errors import clear_errors, say, say_failed
 from surefoot.cli.options import (
     AsFloat64,
     AsJson,
+    Attempted,
     Confidence,
     Correct,
     Delimiter,
@@ -24,6 +25,7 @@ from surefoot.cli.options import (
     Level,
     Logits,
     Margin,
+    Of,
     Positive,
     Predicted,
     Probabilities,
@@ -32,6 +34,7 @@ from surefoot.cli.options import (
     checked_delimiter,
     checked_level,
     checked_margin,
+    checked_view,
     columns_of,
 )
 from surefoot.cli.outputs import Outputs, size_of
@@ -41,7 +44,7 @@ from surefoot.cli.rules import WORSE, Rule, parsed
 if TYPE_CHECKING:
     from surefoot.assessment.baseline import BaselineComparison
     from surefoot.assessment.result import Assessment
-    from surefoot.files.reader import Reading
+    from surefoot.files.held import Reading
 
 #: Classes up to which a report is sliced by what was predicted when nothing else is asked for.
 _MOST_CLASSES = 40
@@ -58,8 +61,10 @@ def command(
     logits: Logits = None,
     doubt: Doubt = None,
     positive: Positive = None,
+    of: Of = None,
     as_float64: AsFloat64 = False,
     weight: Weight = None,
+    attempted: Attempted = None,
     delimiter: Delimiter = None,
     by: Annotated[
         str | None, typer.Option("--by", metavar="COL", help="Slice by a column, or by predicted or truth.")
@@ -94,8 +99,9 @@ def command(
         typer.Option(
             "--fail-on",
             metavar="RULE",
-            help="Exit with status 1 if a rule holds: risky (overconfident or mixed), inconclusive, worse (with "
-            "--baseline), or a comparison such as 'overstatement>0.02'. May be given several times.",
+            help="Exit with status 1 if a rule holds: risky (overconfident or mixed; of an event, off in any way), "
+            "inconclusive, worse (with --baseline), or a comparison like 'overstatement>0.02'. May be given several "
+            "times.",
         ),
     ] = None,
     baseline: Annotated[
@@ -103,7 +109,8 @@ def command(
         typer.Option(
             "--baseline",
             metavar="FILE",
-            help="An earlier result to compare with: a saved tally, or a file with the same columns. Worse means that "
+            help="An earlier result to compare with (not for --of event): a saved tally, or a file with the same "
+            "columns. Worse means that "
             "overstatement rose by --margin or more, O/E to 1.5 times, or O/E above 99% confidence to 2 times, and is "
             "too high now, or that the verdict turned risky; and that chance explains neither at --level.",
         ),
@@ -131,7 +138,13 @@ def command(
     if baseline is None and any(rule.name == WORSE for rule in rules):
         raise typer.BadParameter("--fail-on worse needs --baseline FILE, such as a tally saved with -o old.tally")
     columns = columns_of(locals())
-    reader: dict[str, Any] = {"delimiter": delimiter, "positive": positive, "float32": not as_float64, "group": group}
+    reader: dict[str, Any] = {
+        "delimiter": delimiter,
+        "positive": positive,
+        "float32": not as_float64,
+        "group": group,
+        "of": checked_view(of),
+    }
     shown = [name for name in (identifier, *(show or ())) if name is not None]
     with clear_errors():
         outputs = Outputs.plan(
@@ -194,7 +207,7 @@ def _metrics_for(outputs: Outputs, rules: list[Rule]) -> tuple[list[str] | None,
 
     The first page needs few; those of a report follow when it has been printed.
     """
-    from surefoot.assessment.assess import ALWAYS_TOLD
+    from surefoot.assessment.evidence import ALWAYS_TOLD
 
     if not outputs.is_text or {"json", "markdown"} & set(outputs.files):
         return None, None
@@ -204,10 +217,10 @@ def _metrics_for(outputs: Outputs, rules: list[Rule]) -> tuple[list[str] | None,
 
 def _read_baseline(path: str, columns: Mapping[str, str], reader: Mapping[str, Any]) -> Reading:
     """A saved tally, which holds no columns; or rows, with the columns of the others."""
-    from surefoot.assessment.assess import ALWAYS_TOLD
+    from surefoot.assessment.evidence import ALWAYS_TOLD
     from surefoot.core.tally import Tally
+    from surefoot.files.held import Reading
     from surefoot.files.opening import open_data
-    from surefoot.files.reader import Reading
     from surefoot.files.reading import read
 
     held = open_data(path, reader["delimiter"])
@@ -272,7 +285,7 @@ class _Result:
         from surefoot.render.html import report
 
         a = with_all_metrics(self.assessment)
-        if self.by is None and _has_labels(a):
+        if self.by is None and a.view == "prediction" and _has_labels(a):
             a = with_shown(with_slices(a, "predicted"), self.reading)
         return report(a)
 

@@ -13,13 +13,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surefoot.cli.errors import clear_errors, say
-from surefoot.cli.options import Delimiter, Logits, Positive, Probabilities, Truth, checked_delimiter, columns_of
+from surefoot.cli.options import (
+    Attempted,
+    Delimiter,
+    Logits,
+    Positive,
+    Probabilities,
+    Truth,
+    checked_delimiter,
+    columns_of,
+)
 from surefoot.cli.outputs import check_outputs, size_of
 from surefoot.cli.parsing import closest
 
 if TYPE_CHECKING:
     from surefoot.assessment.calibrate import Calibration, Trial
-    from surefoot.files.reader import Reading
+    from surefoot.files.held import Reading
     from surefoot.files.source import Source
     from surefoot.predictions import ArrayPredictions
     from surefoot.render.text import Terminal
@@ -64,6 +73,7 @@ def command(
     probabilities: Probabilities = None,
     logits: Logits = None,
     positive: Positive = None,
+    attempted: Attempted = None,
     delimiter: Delimiter = None,
 ) -> None:
     """Correct probabilities with the help of labelled rows.
@@ -318,7 +328,9 @@ def _columns_for(model: Any, source: Source, columns: dict[str, str], positive: 
         raise typer.BadParameter(
             f"--positive is {positive!r}, but the calibrator was fitted to the probability of {second!r}"
         )
-    role = find_scores(source.name, source.head(), {k: v for k, v in columns.items() if k != "truth"})
+    role = find_scores(
+        source.name, source.head(), {k: v for k, v in columns.items() if k not in ("truth", "attempted")}
+    )
     if isinstance(role, str):
         return [role]
     if len(role) != len(model.classes_):

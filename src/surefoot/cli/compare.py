@@ -14,6 +14,7 @@ from surefoot.cli.errors import clear_errors, say
 from surefoot.cli.options import (
     AsFloat64,
     AsJson,
+    Attempted,
     Confidence,
     Correct,
     Delimiter,
@@ -24,6 +25,7 @@ from surefoot.cli.options import (
     Level,
     Logits,
     Margin,
+    Of,
     Positive,
     Predicted,
     Probabilities,
@@ -32,6 +34,7 @@ from surefoot.cli.options import (
     checked_delimiter,
     checked_level,
     checked_margin,
+    checked_view,
     columns_of,
 )
 from surefoot.cli.outputs import Outputs, size_of
@@ -53,8 +56,10 @@ def command(
     logits: Logits = None,
     doubt: Doubt = None,
     positive: Positive = None,
+    of: Of = None,
     as_float64: AsFloat64 = False,
     weight: Weight = None,
+    attempted: Attempted = None,
     delimiter: Delimiter = None,
     group: Group = None,
     output: Annotated[
@@ -81,7 +86,7 @@ def command(
       surefoot compare a=a.csv b=b.csv -o both.html
     """
     level, margin, delimiter = checked_level(level), checked_margin(margin), checked_delimiter(delimiter)
-    named = _named(models)
+    named, view = _named(models), checked_view(of)
     columns = columns_of(locals())
     with clear_errors():
         outputs = Outputs.plan(
@@ -107,6 +112,7 @@ def command(
                     positive=positive,
                     float32=not as_float64,
                     group=group,
+                    of=view,
                 )
                 assessments[name] = assessed(reading, level, margin, None, group=group)
         found = compare(assessments, level=level)

@@ -38,4 +38,5 @@ def command(
                 message = str(error)
                 raise InvalidTally(message if path in message else f"{path}: {message}") from error
         total.save(output)
-        say(f"  {len(tallies):,} tallies, {round(total[ROWS]):,} rows. Wrote {output} ({size_of(output)})")
+        counted = next(iter((total.events or {}).values())) if total.view == "classes" else total
+        say(f"  {len(tallies):,} tallies, {round(counted[ROWS]):,} rows. Wrote {output} ({size_of(output)})")

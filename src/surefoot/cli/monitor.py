@@ -14,6 +14,7 @@ from surefoot._io.writing import write_whole
 from surefoot.cli.errors import clear_errors, say, say_failed
 from surefoot.cli.options import (
     AsFloat64,
+    Attempted,
     Confidence,
     Correct,
     Delimiter,
@@ -71,6 +72,7 @@ def command(
     positive: Positive = None,
     as_float64: AsFloat64 = False,
     weight: Weight = None,
+    attempted: Attempted = None,
     delimiter: Delimiter = None,
     group: Group = None,
     identifier: Annotated[
@@ -197,9 +199,10 @@ def _follow(
     from surefoot.files.reading import follow
 
     is_live, is_whole = file == "-", True
+    left_out: list[int] = []
     try:
         for number, (rows, ids, groups) in enumerate(
-            follow(file, columns, identifier=identifier, group=group, **reader)
+            follow(file, columns, identifier=identifier, group=group, left_out=left_out.append, **reader)
         ):
             _count(monitor, rows, ids, groups)
             if is_live:
@@ -226,6 +229,8 @@ def _follow(
         screen.first()
         screen.show_new(began_only=False)
     screen.last()
+    if skipped := sum(left_out):
+        screen.wrap(f"Not counted: {skipped:,} {'row that was' if skipped == 1 else 'rows that were'} not attempted.")
     screen.print(f"  State saved to {state}\n")
     return monitor
 

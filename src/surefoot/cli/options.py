@@ -46,7 +46,17 @@ Positive = Annotated[
     typer.Option(
         "--positive",
         metavar="LABEL",
-        help="The label whose probability a single column holds; needed unless labels are 0 and 1.",
+        help="The label whose probability a single column holds, or the event of --of event; needed unless labels are "
+        "0 and 1.",
+    ),
+]
+Of = Annotated[
+    str | None,
+    typer.Option(
+        "--of",
+        metavar="VIEW",
+        help="What rows are about: prediction (is the predicted label right? the default), event (does the --positive "
+        "label happen as often as predicted? for risk models), or classes (the same of every class).",
     ),
 ]
 AsFloat64 = Annotated[
@@ -66,6 +76,15 @@ Group = Annotated[
     ),
 ]
 Weight = Annotated[str | None, typer.Option("--weight", metavar="COL", help="Column of sample weights.")]
+Attempted = Annotated[
+    str | None,
+    typer.Option(
+        "--attempted",
+        metavar="COL",
+        help="Column of whether each row was attempted; the others (refused, abstained) are counted apart, as neither "
+        "right nor wrong.",
+    ),
+]
 Delimiter = Annotated[
     str | None,
     typer.Option("--delimiter", metavar="CHAR", help="Separator of the columns in a text file, such as ';'."),
@@ -98,7 +117,7 @@ Watch = Annotated[
 
 def columns_of(given: dict[str, Any]) -> dict[str, str]:
     """The columns that were named, by role."""
-    roles = ("truth", "predicted", "confidence", "doubt", "correct", "probabilities", "logits", "weight")
+    roles = ("truth", "predicted", "confidence", "doubt", "correct", "probabilities", "logits", "weight", "attempted")
     return {role: given[role] for role in roles if given.get(role) is not None}
 
 
@@ -111,10 +130,26 @@ def checked_delimiter(delimiter: str | None) -> str | None:
     return character
 
 
+def checked_view(of: str | None) -> Any:
+    if of not in (None, "prediction", "event", "classes"):
+        raise typer.BadParameter(f"--of is {of!r}; it should be prediction, event or classes")
+    return of
+
+
 def checked_margin(margin: float) -> float:
     if not 0 < margin < 1:
         raise typer.BadParameter(f"--margin is {margin}; it should be between 0 and 1, such as 0.02")
     return margin
+
+
+def checked_chance(level: float) -> float:
+    """A level that is the chance of a promise or an interval to fail."""
+    if 0.5 <= level < 1:
+        raise typer.BadParameter(
+            f"--level is {level:g}, the chance that it does not hold: for {level:.4g} confidence type --level "
+            f"{round(1 - level, 12):g}"
+        )
+    return checked_level(level)
 
 
 def checked_level(level: float) -> float:

@@ -10,15 +10,17 @@ from pathlib import Path
 
 import typer
 
-#: The kind of file that a suffix stands for.
+#: The kinds of file that a suffix stands for, of which a command knows one.
 _KINDS = {
-    ".html": "html",
-    ".htm": "html",
-    ".json": "json",
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".tally": "tally",
-    ".xml": "junit",
+    ".html": ("html",),
+    ".htm": ("html",),
+    ".json": ("json", "policy"),
+    ".md": ("markdown",),
+    ".markdown": ("markdown",),
+    ".tally": ("tally",),
+    ".xml": ("junit",),
+    ".png": ("png",),
+    ".svg": ("svg",),
 }
 #: What help and errors call each kind, with the suffix to type.
 _NAMES = {
@@ -27,6 +29,9 @@ _NAMES = {
     "markdown": ".md (Markdown)",
     "tally": ".tally (sums)",
     "junit": ".xml (JUnit)",
+    "policy": ".json (policy)",
+    "png": ".png (picture)",
+    "svg": ".svg (picture)",
 }
 FORMATS = ("text", "json", "markdown")
 
@@ -74,9 +79,9 @@ class Outputs:
 
 
 def _kind_of(path: str, allowed: Sequence[str]) -> str:
-    kind = _KINDS.get(Path(path).suffix.lower(), "")
-    if kind in allowed:
-        return kind
+    for kind in _KINDS.get(Path(path).suffix.lower(), ()):
+        if kind in allowed:
+            return kind
     ends = ", ".join(_NAMES[one] for one in allowed)
     raise typer.BadParameter(f"--output is {path!r}; the kind of file is known by its suffix: {ends}")
 

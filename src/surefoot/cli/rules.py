@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from surefoot.assessment.baseline import BaselineComparison
     from surefoot.assessment.result import Assessment
 
-#: The verdicts that each word stands for.
-_WORDS = {"risky": ("overconfident", "mixed"), "inconclusive": ("inconclusive",)}
+#: The words for verdicts.
+_WORDS = ("risky", "inconclusive")
 #: The word for being worse than a baseline.
 WORSE = "worse"
 _OPERATORS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
@@ -69,9 +69,10 @@ class Rule:
 
             return f"worse than the baseline ({'; '.join(reasons(compared))})" if compared.is_worse else ""
         if self.name in _WORDS:
+            from surefoot.assessment.verdict import RISKY
             from surefoot.render.wording import headline
 
-            verdicts = _WORDS[self.name]
+            verdicts: tuple[str, ...] = RISKY if self.name == "risky" else (self.name,)
             told = headline(a).lower()
             why = "" if told == self.name else f" ({told})"
             return f"{self.name}{why}" if a.verdict in verdicts else ""

@@ -8,7 +8,8 @@ the values apart are the most extreme of all. A lazy frame may keep fewer apart 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,7 @@ import numpy.typing as npt
 from surefoot.core.expression import ROW, Expression, lesser, octave_cell
 from surefoot.core.keys import Codes
 from surefoot.core.table import Floats, Sums, Table
+from surefoot.core.term import Term
 
 #: The term that counts rows, which every table by doubt holds.
 ROWS = "rows by doubt"
@@ -84,6 +86,8 @@ class DoubtTable(Table):
     """Totals by doubt, of bounded size."""
 
     least_code = -(1 << 63)
+    #: Where the rows are at hand: the totals of some terms at every distinct value, however many there are.
+    from_rows: Callable[[Sequence[Term]], DoubtTable] | None = field(default=None, repr=False, compare=False)
 
     def __add__(self, other: Table) -> DoubtTable:
         merged = super().__add__(other)
@@ -93,6 +97,10 @@ class DoubtTable(Table):
     def is_exact(self) -> bool:
         """Whether every distinct value stands for itself."""
         return bool(is_exact(self.codes).all())
+
+    def every_value(self, terms: Sequence[Term]) -> DoubtTable:
+        """The totals of these terms at every distinct value if the rows are at hand; else those that were kept."""
+        return self if self.from_rows is None or self.is_exact else self.from_rows(terms)
 
     def bounded(self) -> DoubtTable:
         """The same table, in cells if it holds too many values."""

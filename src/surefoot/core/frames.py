@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any, Literal, get_args
 
 from surefoot.errors import MissingPackage
@@ -30,3 +31,23 @@ def build_frame(columns: dict[str, list[Any]], backend: Backend | None = None) -
             continue
     wanted = backend or "pandas"
     raise MissingPackage(f"a dataframe needs {wanted}: pip install {wanted}.")
+
+
+class CurveTable:
+    """A curve whose fields are arrays of one length, one entry for each point of it."""
+
+    def to_frame(self, backend: Backend | None = None) -> Any:
+        """The curve as a dataframe, one row for each point.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            The package of the dataframe; by default the first of these that is installed.
+
+        Returns
+        -------
+        dataframe
+            A column for each attribute.
+        """
+        columns: Any = fields(self)  # type: ignore[arg-type]
+        return build_frame({one.name: getattr(self, one.name).tolist() for one in columns}, backend)

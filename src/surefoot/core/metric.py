@@ -7,11 +7,12 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from surefoot.core.tally import Tally
-from surefoot.core.term import Term
-from surefoot.errors import MetricUnavailable, NeedsRows, UndefinedMetricWarning
+from surefoot.core.term import ClassTerm, Term
+from surefoot.core.view import ANY_VIEW, View
+from surefoot.errors import AmbiguousViewWarning, MetricUnavailable, NeedsRows, UndefinedMetricWarning
 
 if TYPE_CHECKING:
     from surefoot.predictions import Predictions
@@ -69,6 +70,13 @@ class Metric:
         Whether it measures evidence: then a weight of 2 is not the same as two rows.
     takes_weights : bool
         Whether it accepts unequal weights.
+    views : frozenset of str
+        What it may be asked of: ``"prediction"`` (correctness against confidence), ``"event"`` (an outcome against its
+        probability), ``"classes"`` (each class as an event).
+    renamed : str
+        For names that mean another number in textbooks: what this one is called in the view of predictions.
+    renamed_of_events : str
+        For former names: what the same number is called in the view of events.
     error : callable or None
         For metrics read from binned scores: how far the value of a :class:`Tally` may be from that on the rows.
 
@@ -94,6 +102,9 @@ class Metric:
     reference: str = "Martin-Maroto, Abderrahaman-Elena and de Polavieja, Beyond ECE (2026)"
     inferential: bool = False
     takes_weights: bool = True
+    views: frozenset[View] = ANY_VIEW
+    renamed: str = ""
+    renamed_of_events: str = ""
     error: Callable[[Tally], float] | None = field(default=None, repr=False)
 
     @cached_property
@@ -107,9 +118,14 @@ class Metric:
         return any(term.key.operation == "scores" for term in self.terms)
 
     @cached_property
+    def is_of_every_class(self) -> bool:
+        """Whether it is made of the probabilities of all classes, each class an event."""
+        return any(isinstance(term, ClassTerm) for term in self.terms)
+
+    @cached_property
     def is_of_classes(self) -> bool:
         """Whether it is computed class by class."""
-        return any(term.key.classes for term in self.terms)
+        return self.is_of_every_class or any(term.key.classes for term in self.terms)
 
     def __call__(self, predictions: Predictions) -> Any:
         """Return the value on these predictions.
@@ -135,6 +151,14 @@ class Metric:
         missing = self.missing(predictions)
         if missing:
             raise MetricUnavailable(missing)
+        if self.renamed and predictions.chosen_view is None and len(predictions.labels or ()) == 2:
+            warnings.warn(
+                f"{self.name} is of correctness here: it asks whether predicted labels are right, not whether an event "
+                f"occurs as often as predicted. For the number of the textbooks, say of='event'; for this one, say "
+                f"of='prediction' or call {self.renamed}.",
+                AmbiguousViewWarning,
+                stacklevel=4,
+            )
         return self._warn_and_return(self.evaluate(predictions.tally(self.terms, exact=True)))
 
     def of(self, tally: Tally) -> Any:
@@ -159,6 +183,8 @@ class Metric:
             raise MetricUnavailable(
                 f"{self.name} needs the rows themselves, which a tally does not hold; call it with predictions."
             )
+        if tally.view not in self.views:
+            raise MetricUnavailable(self.not_of(tally.view))
         absent = next((term for term in self.terms if not tally.has(term)), None)
         if absent is not None:
             raise MetricUnavailable(
@@ -180,8 +206,21 @@ class Metric:
         Outcome
             ``value``, and ``note``: why it is nan, or empty.
         """
+        if tally.view == "classes":
+            return self._mean_of_classes(tally)
         result = self.formula(tally)
         return result if isinstance(result, Outcome) else Outcome(result, "")
+
+    def _mean_of_classes(self, tally: Tally) -> Outcome:
+        """The mean over classes, each an event; those for which there is no value are left out, and named."""
+        found = {label: self.evaluate(part) for label, part in (tally.events or {}).items()}
+        values = [float(one.value) for one in found.values() if not math.isnan(one.value)]
+        without = [repr(label) for label, one in found.items() if math.isnan(one.value)]
+        if not values:
+            return Outcome(math.nan, next(iter(found.values())).note if found else "there are no classes")
+        named = ", ".join(without[:3]) + (", ..." if len(without) > 3 else "")
+        note = f"there is no value for {len(without)} of {len(found)} classes ({named})" if without else ""
+        return Outcome(math.fsum(values) / len(values) if all(map(math.isfinite, values)) else sum(values), note)
 
     def bound(self, tally: Tally) -> float:
         """Return how far :meth:`of` may be from the value on the rows, because a tally bins scores.
@@ -196,7 +235,11 @@ class Metric:
         float
             The largest possible difference; 0 for metrics that a tally holds exactly.
         """
-        return 0.0 if self.error is None else self.error(tally)
+        if self.error is None:
+            return 0.0
+        if tally.view == "classes":
+            return max((self.error(part) for part in (tally.events or {}).values()), default=0.0)
+        return self.error(tally)
 
     def missing(self, predictions: Predictions) -> str:
         """Return why the metric is not available for these predictions.
@@ -211,11 +254,13 @@ class Metric:
         str
             The reason, in a sentence; empty if the metric is available.
         """
+        if predictions.view not in self.views:
+            return self.not_of(predictions.view)
         if not predictions.has_rows and not self.additive:
             return str(NeedsRows(self.name))
         if not self.takes_weights and not predictions.has_equal_weights:
             return f"{self.name} counts rows and accepts no unequal weights; leave out sample_weight."
-        if self.is_ranking and predictions.probabilities is None:
+        if (self.is_ranking or self.is_of_every_class) and predictions.probabilities is None:
             return (
                 f"{self.name} needs the probability of each class, which these predictions do not have; "
                 "use Predictions.from_probabilities or from_logits."
@@ -226,6 +271,54 @@ class Metric:
                 "correct; use Predictions.from_labels."
             )
         return ""
+
+    def not_of(self, view: View) -> str:
+        """Return why there is no value in a view that the metric is not defined for.
+
+        Parameters
+        ----------
+        view : str
+            ``"prediction"``, ``"event"`` or ``"classes"``.
+
+        Returns
+        -------
+        str
+            The reason, and the views that have it.
+        """
+        asked = " or ".join(f"of={one!r}" for one in get_args(View) if one in self.views)
+        return f"{self.name} is not defined for of={view!r}; ask for it with {asked}."
+
+    def title_of(self, view: View) -> str:
+        """Return the name to print in a view.
+
+        Parameters
+        ----------
+        view : str
+            ``"prediction"``, ``"event"`` or ``"classes"``.
+
+        Returns
+        -------
+        str
+            The title; where rows are about events, without the words that speak of predictions.
+        """
+        if view == "prediction":
+            return self.title
+        return self.title.replace(" of correctness", "").replace("Mean confidence", "Mean predicted probability")
+
+    def is_offered(self, view: View) -> bool:
+        """Return whether an assessment of a view holds the metric, under this name.
+
+        Parameters
+        ----------
+        view : str
+            ``"prediction"``, ``"event"`` or ``"classes"``.
+
+        Returns
+        -------
+        bool
+            Whether it does.
+        """
+        return view in self.views and not (self.renamed if view == "prediction" else self.renamed_of_events)
 
     def _warn_and_return(self, outcome: Outcome) -> Any:
         if outcome.note:

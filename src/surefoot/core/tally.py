@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -13,10 +13,11 @@ from surefoot._io import documents
 from surefoot.core.doubt_table import DoubtTable
 from surefoot.core.keys import DOUBT_CELL, Key
 from surefoot.core.table import Table
-from surefoot.core.term import Term
+from surefoot.core.term import ClassTerm, Term
+from surefoot.core.view import View
 from surefoot.errors import InvalidTally
 
-SCHEMA = 2
+SCHEMA = 3
 
 Label = bool | int | str
 
@@ -43,6 +44,16 @@ class Tally:
         What it is sliced by.
     is_older : bool
         Whether an earlier version saved it, which did not know all terms; adding keeps only the terms it has.
+    view : {"prediction", "event", "classes"}
+        What its rows are about.
+    event : label or None
+        Of an event view, the class that is the event.
+    events : mapping of label to Tally, or None
+        The totals of each class as an event, where metrics or the view ask for them.
+    not_attempted : int
+        How many rows were not attempted: neither right nor wrong, and in none of the totals.
+    slices_not_attempted : mapping of label to int
+        Of slices in which no row was attempted, which have no tally, the number of rows.
 
     Examples
     --------
@@ -61,6 +72,11 @@ class Tally:
     #: Results that formulas share, kept so that no table is walked twice.
     _cache: dict[str, Any] = field(default_factory=dict, repr=False)
     is_older: bool = False
+    view: View = "prediction"
+    event: Label | None = None
+    events: Mapping[Label, Tally] | None = None
+    not_attempted: int = 0
+    slices_not_attempted: Mapping[Label, int] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         terms = sum(len(table.totals) for table in self.tables.values())
@@ -111,6 +127,10 @@ class Tally:
         bool
             Whether its total is there.
         """
+        if isinstance(term, ClassTerm):
+            return bool(self.events) and all(part.has(term.inner) for part in (self.events or {}).values())
+        if self.view == "classes":
+            return all(part.has(term) for part in (self.events or {}).values())
         table = self.tables.get(term.key.name)
         return table is not None and table.holds(term.name)
 
@@ -140,14 +160,21 @@ class Tally:
         _check_alike(one, two)
         labels = _union(one.labels, two.labels)
         mine, theirs = _place(one, labels), _place(two, labels)
-        return Tally(
+        total = Tally(
             {name: table + theirs[name] for name, table in mine.items()},
             labels,
             one.rounded + two.rounded,
             _add_slices(one.slices, two.slices),
             one.by,
             is_older=one.is_older or two.is_older,
+            view=one.view,
+            event=one.event,
+            events=_add_slices(one.events, two.events),
+            not_attempted=one.not_attempted + two.not_attempted,
         )
+        for part in (one, two):
+            total = _add_to_slices(total, part.slices_not_attempted)
+        return total
 
     def __radd__(self, other: object) -> Tally:
         return self if other == 0 else NotImplemented  # so that sum(tallies) works
@@ -194,6 +221,13 @@ class Tally:
             "slices": slices,
             "by": self.by,
             "is_older": self.is_older,
+            "view": self.view,
+            "event": self.event,
+            "events": None
+            if self.events is None
+            else [{"value": value, **part._pack()} for value, part in self.events.items()],
+            "not_attempted": self.not_attempted,
+            "slices_not_attempted": [{"value": v, "rows": rows} for v, rows in self.slices_not_attempted.items()],
         }
 
 
@@ -222,8 +256,33 @@ def _unpack(document: dict[str, Any]) -> Tally:
         rounded,
         None if slices is None else {part["value"]: _unpack(part) for part in slices},
         document["by"],
-        is_older=bool(document.get("is_older", any("classes" not in table for table in document["tables"].values()))),
+        is_older=bool(document.get("is_older")) or "view" not in document,
+        **_unpack_view(document),
+        **_unpack_not_attempted(document),
     )
+
+
+def _unpack_not_attempted(document: dict[str, Any]) -> dict[str, Any]:
+    """How many rows were not attempted; earlier versions knew of none."""
+    total = document.get("not_attempted", 0)
+    parts = {part["value"]: part["rows"] for part in document.get("slices_not_attempted", ())}
+    for rows in (total, *parts.values()):
+        if not isinstance(rows, int) or isinstance(rows, bool) or rows < 0:
+            raise ValueError(f"not_attempted is {rows!r}")
+    return {"not_attempted": total, "slices_not_attempted": parts}
+
+
+def _unpack_view(document: dict[str, Any]) -> dict[str, Any]:
+    """The view, and the tallies of classes; earlier versions knew of none."""
+    view, event, events = (document.get(name) for name in ("view", "event", "events"))
+    if view is not None and view not in get_args(View):
+        raise ValueError(f"view is {view!r}")
+    if event is not None and not isinstance(event, bool | int | str):
+        raise ValueError(f"event is {event!r}")
+    if view == "classes" and not events:
+        raise ValueError("it is of classes, and holds none")
+    parts = None if events is None else {part["value"]: _unpack(part) for part in events}
+    return {"view": view or "prediction", "event": event, "events": parts}
 
 
 def _without_newer_terms(tally: Tally, other: Tally) -> Tally:
@@ -239,6 +298,10 @@ def _without_newer_terms(tally: Tally, other: Tally) -> Tally:
 
 
 def _check_alike(one: Tally, other: Tally) -> None:
+    if (one.view, one.event) != (other.view, other.event):
+        raise InvalidTally(
+            f"one tally is {_viewed(one)}, the other {_viewed(other)}; make both with the same of= and the same event."
+        )
     terms = {(key, term) for key, table in one.tables.items() for term in table.totals}
     others = {(key, term) for key, table in other.tables.items() for term in table.totals}
     if terms != others:
@@ -252,6 +315,10 @@ def _check_alike(one: Tally, other: Tally) -> None:
         raise InvalidTally(
             f"one tally has labels such as {one.labels[0]!r}, the other such as {other.labels[0]!r}; convert one."
         )
+    if one.events is not None and other.events is not None and set(one.events) != set(other.events):
+        raise InvalidTally(
+            "these tallies are of different classes and cannot be added; make both with the same labels=."
+        )
     if one.by != other.by:
         raise InvalidTally(f"one tally is sliced by {one.by or 'nothing'}, the other by {other.by or 'nothing'}.")
     if one.slices and other.slices and type(next(iter(one.slices))) is not type(next(iter(other.slices))):
@@ -262,6 +329,11 @@ def _check_alike(one: Tally, other: Tally) -> None:
             "these tallies hold scores of different classes and cannot be added; make both with the same labels=, or "
             "with metrics= that need no scores."
         )
+
+
+def _viewed(tally: Tally) -> str:
+    event = "" if tally.event is None else f" {tally.event!r}"
+    return f"of={tally.view!r}{event}"
 
 
 def _union(one: tuple[Label, ...] | None, other: tuple[Label, ...] | None) -> tuple[Label, ...] | None:
@@ -291,3 +363,21 @@ def _add_slices(one: Mapping[Label, Tally] | None, other: Mapping[Label, Tally] 
         value: one[value] + other[value] if value in one and value in other else (one.get(value) or other[value])
         for value in (*one, *(value for value in other if value not in one))
     }
+
+
+def add_not_attempted(tally: Tally, rows: int, of_slices: Mapping[Label, int]) -> Tally:
+    """The same totals, with more rows that were not attempted; of each slice its own, of each class all."""
+    events = None
+    if tally.events is not None:
+        events = {label: add_not_attempted(part, rows, {}) for label, part in tally.events.items()}
+    return _add_to_slices(replace(tally, not_attempted=tally.not_attempted + rows, events=events), of_slices)
+
+
+def _add_to_slices(tally: Tally, rows: Mapping[Label, int]) -> Tally:
+    slices, apart = dict(tally.slices or {}), dict(tally.slices_not_attempted)
+    for value, count in rows.items():
+        if value in slices:
+            slices[value] = add_not_attempted(slices[value], count, {})
+        else:
+            apart[value] = apart.get(value, 0) + count
+    return replace(tally, slices=None if tally.slices is None else slices, slices_not_attempted=apart)

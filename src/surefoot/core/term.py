@@ -47,6 +47,21 @@ class Term:
         return trace(self.expression)
 
 
+@dataclass(frozen=True)
+class ClassTerm(Term):
+    """A term of each class: summed over rows that say whether the class is true, and how probable it was.
+
+    A :class:`Tally` holds its totals class by class, in ``events``.
+    """
+
+    inner: Term = field(kw_only=True, compare=False)
+
+
+def of_each_class(term: Term) -> ClassTerm:
+    """The same term, summed for each class as an event."""
+    return ClassTerm(f"{term.name} of each class", term.expression, term.key, inner=term)
+
+
 class Shape(NamedTuple):
     """What of the columns is stored; the rest follows by arithmetic."""
 

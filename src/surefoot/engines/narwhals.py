@@ -79,8 +79,9 @@ class NarwhalsEngine(Engine):
         self.tables(groups)
         labels = self.labels if any(key.classes for key in groups) else None
         tallies = {value: Tally(tables, labels, 0) for value, tables in sorted(self.parts.items())}
-        if by in ("truth", "predicted") and predictions.labels is not None:
-            tallies = {predictions.labels[code]: part for code, part in tallies.items()}
+        named = predictions.slice_labels if by == "sf_slice" else predictions.labels
+        if by in ("truth", "predicted", "sf_slice") and named is not None:
+            tallies = {named[code]: part for code, part in tallies.items()}
         if by is None:
             return Tally(tallies[None].tables, labels, predictions.rounded)
         whole: Tally = sum(tallies.values())  # type: ignore[assignment]
@@ -274,6 +275,10 @@ class NarwhalsEngine(Engine):
     def _slice_column(self, by: str) -> Any:
         nw, predictions = self.nw, self.predictions
         if by in ("truth", "predicted"):
+            if predictions.view == "event" and by == "predicted":
+                raise InvalidPredictions(
+                    "but every row is about the same event", argument="by", value=by, hint="give a column of values"
+                )
             if predictions.truth is None:
                 raise InvalidPredictions(f"by is {by!r}, but these predictions hold only whether each was correct.")
             return nw.col(f"sf_{by}")

@@ -7,7 +7,8 @@ classes, narrow floats), in NumPy. Both give the same totals.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial, reduce
 from itertools import pairwise
 from math import prod
@@ -62,20 +63,28 @@ class NumpyEngine(Engine):
         return scores if self.exact else scores.in_cells()
 
     def doubts(self, key: Key, terms: list[Term]) -> DoubtTable:
-        return self._compiled_doubts(terms) or self._doubts(terms)
+        table = self._compiled_doubts(terms) or self._doubts(terms)
+        return replace(table, from_rows=self.every_doubt) if self.exact else table
+
+    def every_doubt(self, terms: Sequence[Term]) -> DoubtTable:
+        """Sums under each distinct doubt, however many there are."""
+        codes = exact_codes(self.predictions.doubt_of(slice(None)), self.predictions.confidence_of(slice(None)))
+        return DoubtTable(*self._under(codes, terms))
 
     def values(self, key: Key, terms: list[Term]) -> Table:
-        codes = ordered_bits(self.predictions.confidence_of(slice(None)))
-        # rows are sorted once, and neighbours added up
+        return Table(*self._under(ordered_bits(self.predictions.confidence_of(slice(None))), terms))
+
+    def _under(self, codes: Codes, terms: Sequence[Term]) -> tuple[Codes, dict[str, Sums]]:
+        """Sums under each distinct code: rows are sorted once, and neighbours added up."""
         order = np.argsort(codes, kind="stable")
         codes = codes[order]
         starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
         zeros = np.zeros(len(starts))
         totals = {}
-        for term, value in zip(terms, self._row_values(terms), strict=True):
+        for term, value in zip(terms, self._row_values(list(terms)), strict=True):
             ordered = value[order]
             totals[term.name] = Sums(np.add.reduceat(ordered, starts) if len(starts) < len(ordered) else ordered, zeros)
-        return Table(codes[starts], totals)
+        return codes[starts], totals
 
     def rows(self, key: Key, terms: list[Term]) -> Table:
         zeros = np.zeros(len(self.predictions))

@@ -49,7 +49,7 @@ class SparkEngine(NarwhalsEngine):
         return name
 
     def _whole(self, number: str) -> str:
-        return f"CAST({number} AS INT)"
+        return f"CAST({number} AS BIGINT)"
 
     def _is_class(self, label: int) -> str:
         return f"CAST(sf_truth = {label} AS DOUBLE)"
@@ -77,7 +77,7 @@ class SparkEngine(NarwhalsEngine):
         frame = self.predictions.frame.to_native()
         if "sf_doubt_cell" not in frame.columns:
             frame, (cell,) = _stage(frame, program([CELL]), self._column({}), "sf_c")
-            frame = frame.selectExpr("*", f"CAST({cell} AS INT) AS sf_doubt_cell")
+            frame = frame.selectExpr("*", f"CAST({cell} AS BIGINT) AS sf_doubt_cell")
             self.predictions = replace(self.predictions, frame=self.nw.from_native(frame))
         return "sf_doubt_cell"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, reduce
 from math import prod
 from typing import Any, TypeVar
@@ -80,7 +80,10 @@ class TorchEngine(Engine):
             zeros = np.zeros(len(codes))
             parts.append(DoubtTable(codes, {term.name: Sums(totals[i], zeros) for i, term in enumerate(terms)}))
         table: DoubtTable = reduce(operator.add, parts)
-        return table
+        return replace(table, from_rows=self._every_doubt) if self.exact else table
+
+    def _every_doubt(self, terms: Sequence[Term]) -> DoubtTable:
+        return NumpyEngine(self.predictions.rows()).every_doubt(terms)
 
     def values(self, key: Key, terms: list[Term]) -> Table:
         # formulas over the order of rows walk along every row, on the host

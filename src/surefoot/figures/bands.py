@@ -1,14 +1,15 @@
-"""Bands of confidence as they are shown: fixed ones, one for each value where these are few, or deciles."""
+"""Bands of confidence, or of risk, as they are shown: fixed, one for each value where these are few, or deciles."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from surefoot.core.doubt_table import CUT, CUTS, LAST, cells_of, exact_codes
 from surefoot.core.table import Floats
-from surefoot.figures.reliability import Band
+from surefoot.figures.reliability import Band, Bin
 from surefoot.predictions.doubt import NARROW_DOUBTS, doubt_of_rounded_text
 from surefoot.risk.law.counts import Counts
 
@@ -42,6 +43,56 @@ def shown_bands(fixed: Sequence[Band], counts: Counts | None, *, rounded: int = 
     return tuple(fixed)
 
 
+@dataclass(frozen=True)
+class RiskBand:
+    """Samples of similar predicted probability, with the events expected and observed among them.
+
+    Attributes
+    ----------
+    least, most : float
+        The predicted probability of these samples is above ``least`` and at most ``most``; if both are equal, it is
+        this one.
+    rows : float
+        The number of samples.
+    expected, observed : float
+        The events that the probabilities imply, and those that happened.
+    """
+
+    least: float
+    most: float
+    rows: float
+    expected: float
+    observed: float
+
+
+def risk_bands(counts: Counts | None, bins: Sequence[Bin], *, rounded: int = 0) -> tuple[RiskBand, ...]:
+    """The bands of predicted probability that tell most about an event, the lowest first.
+
+    Few distinct probabilities get a band each; more of them, bands of about equally many rows. ``counts`` is None where
+    rows weigh differently: then they are the ``bins`` of the reliability diagram.
+    """
+    if counts is None:
+        return tuple(
+            RiskBand(one.least, one.most, one.rows, max(0.0, one.rows - one.stated), max(0.0, one.rows - one.seen))
+            for one in bins
+        )
+    if counts.is_exact and len(counts.doubt) <= _FEW and counts.n >= _ROWS_EACH * len(counts.doubt):
+        values = _by_value(counts, rounded)
+        # of probabilities near 0 the confidence has the digits, of those near 1 the doubt
+        exact = counts.confidence[np.argsort(counts.doubt, kind="stable")].tolist()
+        edges = [(p, p) if p <= 0.5 else (1 - one.least, 1 - one.least) for p, one in zip(exact, values, strict=True)]
+        found = values
+    elif counts.n >= 2 * _LEAST_ROWS:
+        found = _deciles(counts, both_ends=True)
+        edges = [(1 - band.below, 1 - band.least) for band in found]
+    else:
+        return ()
+    return tuple(
+        RiskBand(least, most, band.rows, max(0.0, band.rows - band.stated), max(0.0, band.rows - band.seen))
+        for (least, most), band in reversed(list(zip(edges, found, strict=True)))
+    )
+
+
 def _by_value(counts: Counts, rounded: int) -> tuple[Band, ...]:
     """A band for each confidence."""
     order = np.argsort(counts.doubt, kind="stable").tolist()
@@ -57,7 +108,7 @@ def _by_value(counts: Counts, rounded: int) -> tuple[Band, ...]:
     return tuple(found)
 
 
-def _deciles(counts: Counts) -> tuple[Band, ...]:
+def _deciles(counts: Counts, *, both_ends: bool = False) -> tuple[Band, ...]:
     """Bands of equally many rows, cut between cells of doubt, which are at most 1.6% wide.
 
     Rows and tallies have the same cells. Lazy frames cut theirs elsewhere: rows within a cell of an edge may be counted
@@ -73,6 +124,8 @@ def _deciles(counts: Counts) -> tuple[Band, ...]:
     own = np.minimum((middle * bands).astype(np.int64), bands - 1)
     # beyond nine nines edges are rows of digits that nobody reads: those rows are one band
     own[codes < cells_of(exact_codes(np.array([_FINEST]), np.array([1 - _FINEST])))[0]] = -1
+    if both_ends:
+        own[codes > cells_of(exact_codes(np.array([1 - _FINEST]), np.array([_FINEST])))[0]] = bands
     starts = np.flatnonzero(np.append(True, own[1:] != own[:-1]))
     edges = [0.0, *(_start(int(code)) for code in codes[starts[1:]]), 1.0]
 

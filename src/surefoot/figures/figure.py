@@ -9,7 +9,8 @@ from typing import Literal
 
 #: More errors than expected, fewer, neither for sure, or nothing to tell by.
 Kind = Literal["over", "under", "fair", "dot"]
-MarkKind = Kind | Literal["ring", "none"]
+#: Besides a ring, a limit with the truth above it, and one with the truth below it.
+MarkKind = Kind | Literal["ring", "none", "below"]
 #: A note explains a line, and a faint label belongs to a minor curve.
 TextKind = Literal["note", "label", "faint", "factor"]
 
@@ -84,6 +85,15 @@ class Curve:
 
 
 @dataclass(frozen=True)
+class Area:
+    """What lies between two lines: a band of confidence."""
+
+    x: tuple[float, ...]
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class Point:
     """What is drawn for one row of the table behind the figure, and the range of x in which a pointer selects it."""
 
@@ -128,3 +138,6 @@ class Figure:
     ideal: tuple[tuple[float, float], tuple[float, float]] | None = None
     curves: tuple[Curve, ...] = ()
     texts: tuple[Text, ...] = ()
+    areas: tuple[Area, ...] = ()
+    #: In pixels; one of several small pictures is lower.
+    height: float = HEIGHT

@@ -177,7 +177,7 @@ def reliability_figure(layers: Mapping[str, Sequence[Bin]]) -> Figure:
         mark = Mark(one.kind, 1 - one.doubt, 1 - one.error)
         return Point(row, one.least, one.most, (mark,), one.kind, interval, is_faint=not one.seen)
 
-    drawn = _layers(layers, point, lambda one: (one.least + one.most) / 2, 0.7 / (len(RELIABILITY_BINS.edges) + 1), x)
+    drawn = layers_of(layers, point, lambda one: (one.least + one.most) / 2, 0.7 / (len(RELIABILITY_BINS.edges) + 1), x)
     canvas = Canvas(x, y)
     return Figure("Reliability", x, y, drawn, ((low, low), (1, 1)), texts=_notes(canvas, drawn["all"]))
 
@@ -206,7 +206,7 @@ def near_certainty_figure(layers: Mapping[str, Sequence[Bin]]) -> Figure:
         ends = (rarity(one.high), rarity(one.low))
         return Point(row, left, right, (Mark(one.kind, where, rarity(one.error)),), one.kind, ends)
 
-    drawn = _layers(layers, point, lambda one: rarity(math.sqrt(one.least * one.most)), 0.8 / PER_DECADE, x)
+    drawn = layers_of(layers, point, lambda one: rarity(math.sqrt(one.least * one.most)), 0.8 / PER_DECADE, x)
     texts: tuple[Text, ...] = ()
     for key, bins in layers.items():
         canvas = Canvas(x, y)
@@ -261,7 +261,7 @@ def _notes(canvas: Canvas, layer: Layer) -> tuple[Text, ...]:
     return tuple(text for text in found if text is not None)
 
 
-def _layers(
+def layers_of(
     layers: Mapping[str, Sequence[Bin]],
     point: Callable[[int, Bin], Point],
     centre: Callable[[Bin], float],

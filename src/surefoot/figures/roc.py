@@ -23,11 +23,14 @@ _MARKED = (0.05, 0.1, 0.2, 0.5, 1.0)
 
 @dataclass(frozen=True)
 class Roc:
-    """The share found by the share of false alarms, plain and with each row weighted by its confidence."""
+    """The share found by the share of false alarms, plain and with each row weighted by its confidence.
+
+    Of an event there is no weighted curve: nothing was decided that one could be confident in.
+    """
 
     false_alarms: Floats
     found: Floats
-    weighted: Floats
+    weighted: Floats | None
     auc: float
     cw_auc: float
 
@@ -37,11 +40,18 @@ class Roc:
         return 0.1 if self.auc > 0.97 else 0.5 if self.auc > 0.9 else 1.0
 
     @property
-    def samples(self) -> tuple[tuple[float, float, float], ...]:
-        """The marked shares of false alarms, with the share found, plain and weighted."""
+    def samples(self) -> tuple[tuple[float, ...], ...]:
+        """The marked shares of false alarms, with the share found, plain and, where there is that, weighted."""
         marked = [share * self.width for share in _MARKED]
-        plain, weighted = (np.interp(marked, self.false_alarms, values) for values in (self.found, self.weighted))
-        return tuple(zip(marked, plain.tolist(), weighted.tolist(), strict=True))
+        found = [np.interp(marked, self.false_alarms, values).tolist() for values, _ in self.curves]
+        return tuple(zip(marked, *found, strict=True))
+
+    @property
+    def curves(self) -> tuple[tuple[Floats, bool], ...]:
+        """The curves there are, and whether each is the main one."""
+        if self.weighted is None:
+            return ((self.found, True),)
+        return (self.found, False), (self.weighted, True)
 
     def figure(self) -> Figure:
         """Both curves with their areas, in the corner that has something to show."""
@@ -51,23 +61,29 @@ class Roc:
             floor = min(0.9, math.floor(10 * steepest) / 10)
         y = Axis("True positive rate", floor, 1, percent_ticks(np.linspace(floor, 1, 5).tolist(), 3))
         points = []
-        for i, (false, plain, weighted) in enumerate(self.samples):
-            marks = (Mark("ring", false, plain), Mark("dot", false, weighted))
+        for i, (false, *shares) in enumerate(self.samples):
+            marks = [
+                Mark("dot" if is_main else "ring", false, share)
+                for share, (_, is_main) in zip(shares, self.curves, strict=True)
+            ]
             kept = tuple(mark for mark in marks if mark.y >= floor)
             if kept:
                 points.append(Point(i, false - 0.03 * width, false + 0.03 * width, kept))
         curves = []
-        for values, is_main in ((self.found, False), (self.weighted, True)):
+        for values, is_main in self.curves:
             inside = (self.false_alarms <= width) & (values >= floor)
             curves.append(Curve(tuple(self.false_alarms[inside].tolist()), tuple(values[inside].tolist()), is_main))
         x = Axis("False positive rate", 0, width, percent_ticks(np.linspace(0, width, 6).tolist()))
         left = 0.4 * width
-        legend = (
-            Text(f"cwROC, area {area(self.cw_auc)}", left, y.value(0.2), "start", (12, 4), "label", "dot"),
-            Text(f"ROC, area {area(self.auc)}", left, y.value(0.1), "start", (12, 4), "faint", "ring"),
-        )
+        plain = f"ROC, area {area(self.auc)}"
+        legend: tuple[Text, ...] = (Text(plain, left, y.value(0.1), "start", (12, 4), "label", "dot"),)
+        if self.weighted is not None:
+            legend = (
+                Text(f"cwROC, area {area(self.cw_auc)}", left, y.value(0.2), "start", (12, 4), "label", "dot"),
+                Text(plain, left, y.value(0.1), "start", (12, 4), "faint", "ring"),
+            )
         return Figure(
-            "ROC and confidence-weighted ROC",
+            "ROC" if self.weighted is None else "ROC and confidence-weighted ROC",
             x,
             y,
             {"all": Layer(tuple(points))},
@@ -78,7 +94,7 @@ class Roc:
 
 
 def roc(predictions: ArrayPredictions, auc: float, cw_auc: float) -> Roc | None:
-    """The curves of the second of two classes, of more the mean over all, one against the rest.
+    """The curves of the second of two classes, of more the mean over all, one against the rest; of an event the plain.
 
     None where no class has rows inside and outside of it, or where ranking all of them takes too long.
     """
@@ -88,11 +104,12 @@ def roc(predictions: ArrayPredictions, auc: float, cw_auc: float) -> Roc | None:
     if len(predictions) * len(chosen) > _MOST:
         return None
     grid = np.unique(np.concatenate([np.geomspace(1e-4, 1, 120), np.linspace(0, 1, 101)]))
-    sums, classes = [np.zeros(len(grid)), np.zeros(len(grid))], 0
+    functions = (roc_curve,) if predictions.view == "event" else (roc_curve, cw_roc_curve)
+    sums, classes = [np.zeros(len(grid)) for _ in functions], 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         for label in chosen:
-            curves = [f(predictions, label=label) for f in (roc_curve, cw_roc_curve)]
+            curves = [f(predictions, label=label) for f in functions]
             if any(math.isnan(one.auc) for one in curves):
                 continue
             classes += 1
@@ -100,4 +117,4 @@ def roc(predictions: ArrayPredictions, auc: float, cw_auc: float) -> Roc | None:
                 total += np.interp(grid, one.fpr, one.tpr)
     if not classes:
         return None
-    return Roc(grid, sums[0] / classes, sums[1] / classes, auc, cw_auc)
+    return Roc(grid, sums[0] / classes, sums[1] / classes if len(sums) > 1 else None, auc, cw_auc)

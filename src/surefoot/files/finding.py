@@ -13,6 +13,7 @@ from surefoot._io.printable import printable
 from surefoot.core.tally import Label
 from surefoot.errors import InvalidPredictions
 from surefoot.files.source import BadFile
+from surefoot.predictions.attempts import NO, OUTCOMES, YES, word
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,16 +29,23 @@ _NAMES = {
     "doubt": "doubt doubts",
     "correct": "correct iscorrect correctness hit right acc",
     "weight": "weight weights sampleweight sampleweights",
+    "attempted": "attempted isattempted wasattempted",
 }
+#: What graders call outcomes in words, besides the names of correctness.
+_GRADES = "grade grades graded gradelabel grading outcome score result verdict judgement judgment"
 _LISTS = "probabilities probs prob proba probas probability yprob yprobs yproba predictproba softmax scores predprobs p"
 _SINGLES = "predictedprobability probability prob proba yprob yproba yscore p1 score p probs probabilities"
 _LOGITS = "logits logit"
+#: What the outcome and its probability are called besides, where rows are about an event.
+_OF_EVENTS = {"truth": "outcome event died death default", "probabilities": "risk predictedrisk pd"}
 #: Roles that are enough to measure by.
 _COMPLETE = (
     *({"truth", scores} for scores in ("probabilities", "logits")),
     *({"correct", claim} for claim in ("confidence", "doubt")),
     *({"truth", "predicted", claim} for claim in ("confidence", "doubt")),
 )
+#: Outcomes that are a letter.
+_LETTERS = {one for one in OUTCOMES if len(one) == 1}
 _PREFIX = re.compile(r"^((?:p|prob|proba|probs|probability|probabilities|softmax)(?:[_ .\-]|(?=\d)))(?=.)", re.I)
 
 
@@ -57,6 +65,7 @@ class Columns:
     probabilities: str | tuple[str, ...] | None = None
     logits: str | tuple[str, ...] | None = None
     weight: str | None = None
+    attempted: str | None = None
 
     def names(self) -> list[str]:
         """All of them, each once."""
@@ -98,7 +107,9 @@ class Columns:
                 return prefix
         return None
 
-    def said(self, classes: int | None = None, second: object = "the second label") -> str:
+    def said(
+        self, classes: int | None = None, second: object = "the second label", *, is_predicted: bool = True
+    ) -> str:
         """What was taken, in words; ``second`` is the label whose probability a single column holds."""
         words = []
         for role, column in vars(self).items():
@@ -112,17 +123,18 @@ class Columns:
                 words.append(f"probability of {printable(second, 24)}: {printable(column)}")
             else:
                 words.append(f"{role}: {printable(column)}")
-        if (self.probabilities or self.logits) and not self.predicted:
+        if is_predicted and (self.probabilities or self.logits) and not self.predicted:
             words.append("largest is predicted")
         return ", ".join(words)
 
 
-def find_columns(name: str, head: pa.Table, given: Mapping[str, Any]) -> Columns:
+def find_columns(name: str, head: pa.Table, given: Mapping[str, Any], *, is_event: bool = False) -> Columns:
     """The columns of a file by what the user says, and where nothing is said by their names.
 
     ``head`` are some rows, to tell a column of P(second label) from one of confidence, and identifiers from labels.
     """
     finder = _Finder(name, head, {role: value for role, value in given.items() if value is not None})
+    finder.names = _OF_EVENTS if is_event else {}
     return finder.found()
 
 
@@ -130,6 +142,11 @@ def find_scores(name: str, head: pa.Table, given: Mapping[str, Any]) -> str | tu
     """The columns of probabilities or logits alone, of a file that need not hold the truth."""
     finder = _Finder(name, head, {role: value for role, value in given.items() if value is not None})
     return finder.scores()
+
+
+def find_unlabelled(name: str, head: pa.Table, given: Mapping[str, Any]) -> Columns:
+    """The columns of a file without labels: probabilities or logits, else confidences, and what was predicted."""
+    return _Finder(name, head, {role: value for role, value in given.items() if value is not None}).without_labels()
 
 
 class _Finder:
@@ -141,6 +158,8 @@ class _Finder:
         twice = next((c for i, c in enumerate(self.columns) if c in self.columns[:i]), None)
         if twice is not None:
             raise BadFile(f"two columns are called '{printable(twice)}'; rename one", file=name)
+        #: Names of roles besides those that are known.
+        self.names: Mapping[str, str] = {}
         self.taken: dict[str, Any] = {}
         for role, column in given.items():
             self.taken[role] = self._told(role, column)
@@ -167,12 +186,17 @@ class _Finder:
     # -- what names say ----------------------------------------------------------------------------------------------
 
     def found(self) -> Columns:
-        named = {role for role in self.taken if role != "weight"}
+        named = {role for role in self.taken if role not in ("weight", "attempted")}
         if any(roles <= named for roles in _COMPLETE):
             # all that is needed was named: a column that nobody named does not change the numbers
             return Columns(**self.taken)
         if "weight" not in self.taken:
             self._by_name("weight", self._is_number)
+        self._by_name("attempted", self._is_flag)
+        if "attempted" in self.taken and self._is_flag(self.taken["attempted"]):
+            # on the other rows columns may hold anything
+            attempted = [_is_yes(value) for value in self.head.column(self.taken["attempted"]).to_pylist()]
+            self.head = self.head.filter(attempted) if any(attempted) else self.head
         if not named & {"correct", "confidence", "doubt"}:
             self._scores()
         if "probabilities" not in self.taken and "logits" not in self.taken:
@@ -190,6 +214,22 @@ class _Finder:
                 file=self.name,
             )
         return found
+
+    def without_labels(self) -> Columns:
+        if not self.taken.keys() & {"confidence", "doubt"}:
+            self._scores()
+        if not self.taken.keys() & {"probabilities", "logits", "confidence", "doubt"}:
+            self._by_name("confidence", self._is_claim)
+            if "confidence" not in self.taken:
+                self._by_name("doubt", self._is_number)
+        if not self.taken.keys() & {"probabilities", "logits", "confidence", "doubt"}:
+            raise Ambiguous(
+                "no column of confidences or probabilities was detected; name it with --confidence, --probabilities or "
+                f"--logits; {self._there()}",
+                file=self.name,
+            )
+        self._by_name("predicted", self._is_label)
+        return Columns(**self.taken)
 
     def _scores(self) -> None:
         """Probabilities or logits of all classes, or P(second label)."""
@@ -219,7 +259,8 @@ class _Finder:
             return
         # one of several columns of a kind is not the only one
         several = {column for family in families.values() if len(family) >= 2 for column in family}
-        singles = [c for c in self._free() if plain(c) in _SINGLES.split() and self._is_float(c) and c not in several]
+        known = [*_SINGLES.split(), *self.names.get("probabilities", "").split()]
+        singles = [c for c in self._free() if plain(c) in known and self._is_float(c) and c not in several]
         if singles and not self._named("confidence"):
             if len(singles) > 1:
                 raise self._which("probabilities", singles)
@@ -259,6 +300,8 @@ class _Finder:
             )
         if "correct" in named:
             return
+        if not {"truth", "predicted"} & named and self._graded():
+            return
         self._labels(named, needed=False)
         if not {"truth", "predicted"} <= set(self.taken):
             if not {"truth", "predicted"} & named:
@@ -273,6 +316,17 @@ class _Finder:
                 )
             self.taken.pop("truth", None)
             self.taken.pop("predicted", None)
+
+    def _graded(self) -> bool:
+        """Take a column of outcomes in words, if there is one: labels would not tell a refusal from an error."""
+        names = [*_NAMES["correct"].split(), *_GRADES.split()]
+        graded = [c for c in self._free() if plain(c) in names and self._is_grade(c)]
+        graded = [c for c in graded if plain(c) == names[0]] or graded
+        if len(graded) > 1:
+            raise self._which("correct", graded)
+        if graded:
+            self.taken["correct"] = graded[0]
+        return bool(graded)
 
     def _labels(self, named: set[str], needed: bool = True) -> None:
         self._by_name("predicted", self._is_label)
@@ -312,7 +366,7 @@ class _Finder:
 
     def _named(self, role: str) -> list[str]:
         """The columns whose name says this role; one called exactly like it stands before all others."""
-        names = _NAMES[role].split()
+        names = [*_NAMES[role].split(), *self.names.get(role, "").split()]
         alike = [c for c in self._free() if plain(c) in names]
         exact = [c for c in alike if plain(c) == names[0]]
         return exact[:1] or alike
@@ -360,6 +414,18 @@ class _Finder:
     def _is_outcome(self, column: str) -> bool:
         return self.kinds.is_boolean(self._type(column)) or set(self._values(column)) <= {0, 1}
 
+    def _is_grade(self, column: str) -> bool:
+        """Outcomes in words; a value that is none is refused later, with its row."""
+        values = self._values(column)
+        words = {word(value) if isinstance(value, str) else None for value in values}
+        return bool(words - _LETTERS & {*OUTCOMES}) or bool(words and words <= _LETTERS)
+
+    def _is_flag(self, column: str) -> bool:
+        values = self._values(column)
+        if values and all(isinstance(value, str) for value in values):
+            return {word(value) for value in values} <= {*YES, *NO}
+        return bool(values) and self._is_outcome(column)
+
     def _adds_up(self, family: list[str]) -> bool:
         rows = zip(*(self.head.column(c).to_pylist() for c in family), strict=True)
         return any(None not in row and abs(sum(row) - 1) < 0.02 for row in rows)
@@ -368,6 +434,10 @@ class _Finder:
         listed = ", ".join(f"'{printable(c)}'" for c in self.columns[:8])
         more = f" and {len(self.columns) - 8} more" if len(self.columns) > 8 else ""
         return f"the columns are {listed}{more}"
+
+
+def _is_yes(value: Any) -> bool:
+    return word(value) in YES if isinstance(value, str) else value is None or bool(value)
 
 
 def _each(role: str | tuple[str, ...] | None) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from surefoot._io.printable import printable, printable_value
@@ -28,6 +28,8 @@ class JsonLinesFile:
             raise BadFile("empty; there is nothing to assess", file=name)
         self._head = _table(rows, list(dict.fromkeys(key for row in rows for key in row)))
         self.schema = self._head.schema
+        #: Whether a row was not attempted, so that its numbers are not looked at.
+        self.skips: Callable[[Mapping[str, Any]], bool] = lambda row: False
 
     def head(self) -> pa.Table:
         return self._head
@@ -40,7 +42,8 @@ class JsonLinesFile:
                 rows = objects(self.name, bytes(piece.data), done)
                 for name in numbers:
                     for i, row in enumerate(rows):
-                        row[name] = self._number(done + i, name, row.get(name))
+                        # a row that was not attempted may hold anything
+                        row[name] = None if self.skips(row) else self._number(done + i, name, row.get(name))
                 table = self._slow(rows, columns, numbers, done)
             done += table.num_rows
             yield Batch(table, piece.share)

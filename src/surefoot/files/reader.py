@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -13,18 +13,26 @@ import numpy as np
 
 from surefoot._io.printable import printable
 from surefoot.assessment.identifiers import repeated_identifier
-from surefoot.core.tally import Tally
-from surefoot.errors import AmbiguousLabels, InvalidPredictions, InvalidTally
+from surefoot.core.tally import Label, Tally, add_not_attempted
+from surefoot.core.term import Term
+from surefoot.core.view import View, check_view
+from surefoot.errors import InvalidPredictions, InvalidTally
+from surefoot.files.attempting import Attempting
 from surefoot.files.delimited import DelimitedFile
-from surefoot.files.finding import Ambiguous, Columns, find_columns
+from surefoot.files.finding import Ambiguous, find_columns
 from surefoot.files.harness import COLUMNS, SampleLog
+from surefoot.files.held import Reading
+from surefoot.files.json_lines import JsonLinesFile
 from surefoot.files.rounding import decimals_of
 from surefoot.files.source import BadFile, Batch, Source, gather
 from surefoot.files.streams import ahead
 from surefoot.metrics import ALL
 from surefoot.metrics.tallying import tally, terms_for
 from surefoot.predictions import ArrayPredictions, Predictions
+from surefoot.predictions.attempts import NothingAttempted
+from surefoot.predictions.borders import attempts_of
 from surefoot.predictions.columns import as_array
+from surefoot.predictions.events import view_of
 from surefoot.predictions.labels import (
     as_labels,
     distinct,
@@ -44,44 +52,7 @@ _MOST_SLICES = 10_000
 Progress = Callable[[float, int], None]
 
 
-@dataclass(frozen=True)
-class Reading:
-    """What a file holds: predictions, or the tally of more rows than memory should hold."""
-
-    name: str
-    held: ArrayPredictions | Tally
-    columns: Columns | None
-    #: The value each row is sliced by, where rows are held.
-    by: Any = None
-    #: Whether a single column holds the probability of the second label.
-    is_second: bool = False
-    #: What each row belongs to, where that was asked for; and a column that looks as if rows belonged to its values.
-    groups: Any = None
-    looks_grouped: str = ""
-    #: Other columns of the rows that are held, to be shown beside them.
-    shown: Any = None
-
-    #: All columns of the first file.
-    all_columns: tuple[str, ...] = ()
-
-    @property
-    def options(self) -> tuple[str, ...]:
-        """The options of the command line that name these columns; empty if they cannot be named there."""
-        labels = self.held.labels if self.is_second else None
-        return () if self.columns is None else self.columns.options(self.all_columns, labels)
-
-    @property
-    def said(self) -> str:
-        """Which columns were taken for what."""
-        if self.columns is None:
-            return ""
-        labels = self.held.labels if self.columns.probabilities or self.columns.logits else None
-        if labels is None:
-            return self.columns.said()
-        return self.columns.said(None, labels[1]) if self.is_second else self.columns.said(len(labels))
-
-
-class Reader:
+class Reader(Attempting):
     """The files of a data set, the columns that play a role, and what all rows must agree on."""
 
     def __init__(
@@ -98,16 +69,19 @@ class Reader:
         float32: bool = True,
         group: str | None = None,
         show: Sequence[str] = (),
+        of: View | None = None,
     ) -> None:
         self.name, self.sources, self.labels, self.floor = name, sources, labels, floor
-        self.positive, self.float32 = positive, float32
+        self.positive, self.float32, self.of = positive, float32, check_view(of)
         if name == "-":
             self.name = "standard input"
         self.progress = progress or (lambda share, rows: None)
         first = sources[0]
         told = any(value is not None for value in columns.values())
         self.columns = (
-            COLUMNS if isinstance(first, SampleLog) and not told else find_columns(first.name, first.head(), columns)
+            COLUMNS
+            if isinstance(first, SampleLog) and not told
+            else find_columns(first.name, first.head(), columns, is_event=self.of == "event")
         )
         self.by, self.group = by, group
         self.names = self.columns.names()
@@ -126,17 +100,21 @@ class Reader:
         for source in sources:
             if isinstance(source, DelimitedFile):
                 source.verbatim = frozenset(self.show) - {*self.columns.names(), sliced, group}
+            if isinstance(source, JsonLinesFile):
+                source.skips = self.skips
         self.looks_grouped = "" if group is not None else repeated_identifier(first.head(), {*self.names})
-        #: The row at which each file starts, among all rows.
-        self.starts: list[int] = []
+        self.starts = []
         self.is_text = all(source.is_text for source in sources)
         self._check_types()
-        if positive is not None and not self._is_second():
+        if positive is not None and not self._is_second() and self.of != "event":
             raise Ambiguous(
                 "--positive names the label of a single column of probabilities; no such column is used here",
                 file=self.name,
             )
         self._finest: int | None = 0
+        self._labels_found: tuple[Label, ...] | None = None
+        #: The probabilities of all classes as they are written, where that is text.
+        self._written: Any = None
         #: The first label of a stream that is not the positive one.
         self._negative: Any = None
 
@@ -146,8 +124,8 @@ class Reader:
         """All rows, in memory."""
         return self._held([batch.table for batch in self.batches()])
 
-    def whole_or_tally(self, metrics: Sequence[str] | None) -> Reading:
-        """All rows while there are few, else their tally."""
+    def whole_or_tally(self, metrics: Sequence[str] | None, terms: Sequence[Term] | None = None) -> Reading:
+        """All rows while there are few, else their tally: of all metrics, of some, or of these terms and no others."""
         kept: list[pa.Table] = []
         batches = self.batches()
         rows = size = 0
@@ -162,7 +140,13 @@ class Reader:
         labels = self.labels if self.labels is not None else self.labels_of_all()
         decimals: int | None = 0 if self.is_text else None
         pieces: Iterator[Batch] = chain((Batch(table, 0.0) for table in kept), batches)
-        while (total := self._tally(pieces, labels, decimals, metrics)) is None:
+
+        def add_up(rows: ArrayPredictions, by: Any) -> Tally:
+            if terms is not None:
+                return rows.tally(terms, by=by)
+            return tally(rows, by=by) if metrics is None else self._first_page(rows, metrics, by)
+
+        while (total := self._tally(pieces, labels, decimals, add_up)) is None:
             # confidences that looked rounded were not, or not so much: once more, knowing it
             decimals, pieces = self._finest, self.batches()
         return self._reading(total)
@@ -173,59 +157,94 @@ class Reader:
         if not sum(table.num_rows for table in tables):
             raise BadFile("no rows; there is nothing to assess", file=self.name)
         table = pa.concat_tables(tables, promote_options="permissive") if len(tables) > 1 else tables[0]
-        predictions = self.predictions(table, 0, self.labels)
-        if self.is_text and predictions.certain and self.floor is None:
-            decimals = decimals_of(predictions.confidence)
+        try:
+            predictions = self.predictions(table, 0, self.labels)
+        except NothingAttempted as error:
+            raise BadFile(str(error).rstrip("."), file=self.name) from error
+        if self.is_text and self.floor is None and self._may_be_rounded(predictions):
+            decimals = self._decimals_of(predictions)
             predictions = predictions.rounded_at(decimals) if decimals else predictions
+        predictions = self._viewed(predictions)
         by = self.by_values(table, predictions)
         shown = table.select(self.show) if self.show else None
         return self._reading(predictions, by=by, groups=self.group_values(table), shown=shown)
 
     def _reading(self, held: ArrayPredictions | Tally, **of_rows: Any) -> Reading:
-        of_rows |= {"is_second": self._is_second(), "looks_grouped": self.looks_grouped}
+        of_rows |= {"is_second": self._is_second(), "labels": self._labels_found, "looks_grouped": self.looks_grouped}
         return Reading(self.name, held, self.columns, all_columns=tuple(self.sources[0].schema.names), **of_rows)
 
     def _tally(
-        self, batches: Iterator[Batch], labels: Any, decimals: int | None, metrics: Sequence[str] | None
+        self,
+        batches: Iterator[Batch],
+        labels: Any,
+        decimals: int | None,
+        add_up: Callable[[ArrayPredictions, Any], Tally],
     ) -> Tally | None:
         """The tally of all rows; None if confidences of 1 were judged, and later rows tell that it was wrongly."""
         total: Tally | None = None
         done, judged = 0, False
+        #: Batches of which no row counts: the rows that were not attempted, also by slice.
+        skipped, of_slices = 0, Counter[Label]()
         for batch in gather(batches):
-            if self._weighs_nothing(batch.table):
+            if (left_out := self.no_row_counts(batch.table, done)) is not None:
+                skipped += int(left_out.sum())
+                if self.by not in (None, "predicted", "truth"):
+                    values = self._values(batch.table, str(self.by), "sliced by it", done)
+                    of_slices.update(values[left_out].tolist())
                 done += batch.table.num_rows
                 continue
             rows = self.predictions(batch.table, done, labels)
             if decimals is not None:
-                here = decimals_of(rows.confidence)
+                here = self._decimals_of(rows)
                 finest = None if here is None else max(decimals, here)
                 if finest != decimals and judged:
                     self._finest = finest
                     return None
                 decimals = finest
-                if rows.certain:
+                if self._may_be_rounded(rows):
                     judged = True
                     rows = rows.rounded_at(decimals) if decimals else rows
-            start, done = done, done + len(rows)
+            rows = self._viewed(rows)
+            start, done = done, done + batch.table.num_rows
             by = self.by_values(batch.table, rows, start)
-            part = tally(rows, by=by) if metrics is None else self._first_page(rows, metrics, by)
+            part = add_up(rows, by)
             part = part if self.by is None else _rename_slices(part, self.by)
             try:
                 total = part if total is None else total + part
             except InvalidTally as error:
-                raise BadFile(str(error).rstrip("."), **self._where(done - 1)) from error
+                raise BadFile(str(error).rstrip("."), **self.where(done - 1)) from error
             if total.slices is not None and len(total.slices) > _MOST_SLICES:
                 raise BadFile(
                     f"more than {_MOST_SLICES:,} slices by '{printable(str(self.by))}'",
                     file=self.name,
                 )
             self.progress(batch.share, done)
-        return total
+        if total is None and skipped:
+            raise BadFile(str(NothingAttempted.among(skipped)).rstrip("."), file=self.name)
+        return total if total is None else add_not_attempted(total, skipped, of_slices)
+
+    def _decimals_of(self, rows: ArrayPredictions) -> int | None:
+        """The decimals that confidences are written with; of all classes, before they were divided by their sums."""
+        return decimals_of(rows.confidence if self._written is None else self._written)
+
+    def _may_be_rounded(self, rows: ArrayPredictions) -> bool:
+        """Whether a number is 1, or 0 where it is asked about, which text may have made of another."""
+        return bool(rows.certain) or (
+            self.of is not None and rows.probabilities is not None and not rows.probabilities.all()
+        )
+
+    def _viewed(self, rows: ArrayPredictions) -> ArrayPredictions:
+        """The rows in the view that was asked for; what they are sliced by stays what it was."""
+        self._labels_found = rows.labels if rows.probabilities is not None else None
+        try:
+            return view_of(rows, self.of, self._pos_label() if self.of == "event" else None).rows()
+        except InvalidPredictions as error:
+            raise Ambiguous(str(error).rstrip("."), file=self.name) from error
 
     def _first_page(self, rows: ArrayPredictions, metrics: Sequence[str], by: Any) -> Tally:
         """The tally that an assessment of some metrics takes, and no more: of those that these rows can give."""
         held = [ALL[name] for name in metrics if ALL[name].additive and not ALL[name].missing(rows)]
-        return rows.tally(terms_for(held, diagram=False), by=by)
+        return rows.tally(terms_for(held, diagram=False, view=rows.view), by=by)
 
     def batches(self) -> Iterator[Batch]:
         """The batches of all files, the next one read while this one is used."""
@@ -246,16 +265,16 @@ class Reader:
 
     def predictions(self, table: pa.Table, start: int, labels: Any) -> ArrayPredictions:
         """The rows of a table, checked; ``start`` is the number of its first row among all."""
-        try:
-            return self._predictions(table, labels, start).rows()
-        except BadFile:
-            raise
-        except AmbiguousLabels as error:
-            raise Ambiguous(str(error).rstrip("."), file=self.name) from error
-        except InvalidPredictions as error:
-            raise self._locate(error, start) from error
+        attempts = self.attempts(table, start)
+        with self.located(start):
+            if attempts is None:
+                return self._predictions(table, labels).rows()
+            (cut,) = attempts.cut({"table": table}).values()
+            with attempts.located():
+                made = self._predictions(cut, labels)
+            return attempts.mark(made).rows()
 
-    def _predictions(self, table: pa.Table, labels: Any, start: int) -> Predictions:
+    def _predictions(self, table: pa.Table, labels: Any) -> Predictions:
         roles = self.columns
         held = {role: table.column(name) for role, name in vars(roles).items() if isinstance(name, str)}
         common: dict[str, Any] = {"sample_weight": held.get("weight"), "floor": self.floor}
@@ -263,7 +282,8 @@ class Reader:
         if roles.probabilities is not None or roles.logits is not None:
             role = "probabilities" if roles.logits is None else "logits"
             scores, labels = self._scores(table, role, held["truth"], labels)
-            common |= {"labels": labels, "y_pred": held.get("predicted"), "pos_label": self._pos_label()}
+            common |= {"labels": labels, "y_pred": held.get("predicted")}
+            common |= {"pos_label": self._pos_label() if self._is_second() else None}
             if roles.logits is not None:
                 return Predictions.from_logits(held["truth"], scores, **common)
             return Predictions.from_probabilities(held["truth"], scores, **common, **literal)
@@ -271,14 +291,14 @@ class Reader:
         if roles.correct is not None:
             return Predictions.from_correct(held["correct"], **claim, **common, **literal)
         if self.is_text:
-            self._check_kinds(held["truth"], held["predicted"], start)
+            self._check_kinds(held["truth"], held["predicted"])
         return Predictions.from_labels(held["truth"], held["predicted"], **claim, **common, **literal)
 
     def _pos_label(self) -> Any:
         """The positive label, read like those of the column of truth."""
         import pyarrow.types as kinds
 
-        if not isinstance(self.positive, str):
+        if not isinstance(self.positive, str) or self.columns.truth is None:
             return self.positive
         truth = self.sources[0].schema.field(str(self.columns.truth)).type
         text = self.positive.strip()
@@ -288,7 +308,7 @@ class Reader:
             return int(float(text))
         return self.positive
 
-    def _check_kinds(self, truth: Any, predicted: Any, start: int) -> None:
+    def _check_kinds(self, truth: Any, predicted: Any) -> None:
         """In a text file one odd value makes a column of numbers one of strings: name it."""
         import pyarrow.types as kinds
 
@@ -298,12 +318,12 @@ class Reader:
                 odd = (i for i, v in enumerate(values) if v is not None and not v.strip().lstrip("-").isdigit())
                 row = next(odd, None)
                 if row is not None:
-                    raise BadFile(
+                    raise InvalidPredictions(
                         "but the other labels are whole numbers",
-                        column=getattr(self.columns, role),
+                        argument=role,
+                        row=row,
                         value=values[row],
                         hint="labels are of one kind",
-                        **self._where(start + row),
                     )
 
     def _scores(self, table: pa.Table, role: str, truth: Any, labels: Any) -> tuple[Any, Any]:
@@ -321,25 +341,8 @@ class Reader:
             values = as_labels("y_true", truth)
             labels = labels_in_names(distinct(values), kind_of(values), list(names))
         table_of = np.stack(columns, axis=1)
-        return (_summed_to_one(table_of) if self.is_text and role == "probabilities" else table_of), labels
-
-    def _locate(self, error: InvalidPredictions, start: int) -> BadFile:
-        """An error of a constructor as one of the file: with its name, its column, and the row in it."""
-        if error.row is None:
-            return BadFile(str(error.at(column=None)).rstrip("."), file=self.name)
-        row = error.row if isinstance(error.row, int) else error.row[0]
-        columns = {"column": error.column or self._column_of(error.argument)}
-        return BadFile.of(error, **columns, **self._where(start + row))
-
-    def _column_of(self, argument: str) -> str:
-        role = {"y_true": "truth", "y_pred": "predicted", "sample_weight": "weight"}.get(argument, argument)
-        column = getattr(self.columns, role, None)
-        return column if isinstance(column, str) else role
-
-    def _where(self, row: int) -> dict[str, Any]:
-        """The file, and the row in it."""
-        at = max(0, bisect_right(self.starts, row) - 1)
-        return {"file": self.sources[at].name, "row": row - self.starts[at]}
+        self._written = table_of.ravel() if self.is_text and role == "probabilities" else None
+        return (sums_to_one(table_of) if self.is_text and role == "probabilities" else table_of), labels
 
     def by_values(self, table: pa.Table, predictions: Predictions, start: int = 0) -> Any:
         if self.by is None or self.by in ("predicted", "truth"):
@@ -358,7 +361,7 @@ class Reader:
         if column.null_count:
             row = next(i for i, value in enumerate(column.to_pylist()) if value is None)
             raise BadFile(
-                f"is empty, but rows are {how}", column=name, hint="fill it or drop the row", **self._where(start + row)
+                f"is empty, but rows are {how}", column=name, hint="fill it or drop the row", **self.where(start + row)
             )
         try:
             values = np.asarray(column)
@@ -385,12 +388,6 @@ class Reader:
                         said = f"{printable(name)} is of type {own}, in the first file {wanted}"
                         raise BadFile(f"{said}; convert one", file=source.name)
 
-    def _weighs_nothing(self, table: pa.Table) -> bool:
-        """Whether no row of a batch counts: then it adds nothing, as its rows would to others."""
-        if self.columns.weight is None:
-            return False
-        return not np.asarray(as_array("weight", table.column(self.columns.weight))).any()
-
     def labels_of_all(self) -> Any:
         """The labels of all rows, which no batch alone may hold; None where there are no scores to be named."""
         import pyarrow.compute as pc
@@ -398,16 +395,19 @@ class Reader:
         if self.columns.probabilities is None and self.columns.logits is None:
             return None
         found: set[Any] = set()
+        told = [name for name in (self.columns.truth, self.columns.attempted) if name is not None]
         for source in self.sources:
-            for batch in source.batches([str(self.columns.truth)], ()):
-                found.update(pc.unique(batch.table.column(str(self.columns.truth))).to_pylist())
+            for batch in source.batches(told, ()):
+                attempts = None if self.columns.attempted is None else attempts_of(batch.table.column(told[-1]))
+                truth = batch.table.column(told[0])
+                found.update(pc.unique(truth if attempts is None else truth.filter(attempts.flags)).to_pylist())
         found.discard(None)
-        truth = as_labels("y_true", np.array(sorted(found)))
+        labels = as_labels("y_true", np.array(sorted(found)))
         names = self._families()
         if self._is_second():
-            return labels_of_second(distinct(truth), kind_of(truth), self._pos_label())
-        from_names = labels_in_names(distinct(truth), kind_of(truth), list(names)) if names else None
-        return from_names or labels_of_count(distinct(truth), kind_of(truth), self._classes())
+            return labels_of_second(distinct(labels), kind_of(labels), self._pos_label())
+        from_names = labels_in_names(distinct(labels), kind_of(labels), list(names)) if names else None
+        return from_names or labels_of_count(distinct(labels), kind_of(labels), self._classes())
 
     def labels_beforehand(self) -> Any:
         """The labels of a stream, of which only the first row is known."""
@@ -473,7 +473,7 @@ class Reader:
         return self.sources[0].schema.field(str(self.columns.probabilities or self.columns.logits)).type
 
 
-def _summed_to_one(table: Any) -> Any:
+def sums_to_one(table: Any) -> Any:
     """Probabilities in text whose sums rounding has moved, by half a last digit a class at most, divided by them."""
     decimals = decimals_of(table.ravel())
     sums = table.sum(axis=1, keepdims=True)
@@ -497,4 +497,4 @@ def _plain_type(kind: Any) -> str:
 
 
 def _rename_slices(part: Tally, by: str) -> Tally:
-    return part if part.by == by else Tally(part.tables, part.labels, part.rounded, part.slices, by)
+    return part if part.by == by else replace(part, by=by)

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 
 from surefoot.core.tally import Tally
+from surefoot.core.term import Term
+from surefoot.core.view import View
+from surefoot.files.held import Reading
 from surefoot.files.opening import open_data, open_live
-from surefoot.files.reader import Progress, Reader, Reading
+from surefoot.files.reader import Progress, Reader
 from surefoot.files.rounding import decimals_of
 from surefoot.files.source import BadFile, Batch
 from surefoot.predictions import ArrayPredictions
 from surefoot.predictions.arguments import Columns as DataColumns
 from surefoot.predictions.arguments import file_arguments, named_columns
+from surefoot.predictions.attempts import NothingAttempted
 
 #: Decimals that a stream of text is supposed to have before it has shown any.
 _SUPPOSED = 6
@@ -39,7 +44,8 @@ def load(
     **columns : str or object
         The names of columns, and how to read them: ``y_true`` (or ``truth``), ``y_pred`` (``predicted``),
         ``confidence``, ``correct``, ``probabilities`` (``y_proba``), ``doubt``, ``sample_weight`` (``weight``),
-        ``labels``, ``pos_label``, ``from_logits``, ``floor``, ``float32``, as in :func:`surefoot.assess`.
+        ``attempted``, ``labels``, ``pos_label``, ``from_logits``, ``floor``, ``float32``, ``of``, as in
+        :func:`surefoot.assess`.
 
     Returns
     -------
@@ -81,6 +87,7 @@ def read(
     by: str | None = None,
     delimiter: str | None = None,
     metrics: Sequence[str] | None = None,
+    terms: Sequence[Term] | None = None,
     progress: Progress | None = None,
     positive: str | None = None,
     float32: bool = True,
@@ -88,8 +95,9 @@ def read(
     labels: Any = None,
     floor: float | None = None,
     show: Sequence[str] = (),
+    of: View | None = None,
 ) -> Reading:
-    """Read a file, and tally it on the way if it is large: for all metrics, or for some only.
+    """Read a file, and tally it on the way if it is large: for all metrics, for some only, or of some terms.
 
     With a ``group`` all rows are held in memory: a tally does not know which belong together. Columns to ``show`` are
     kept beside the rows, where these are held.
@@ -97,13 +105,15 @@ def read(
     sources = open_data(path, delimiter)
     if isinstance(sources, Tally):
         if (
-            by is not None
+            (by is not None and by != sources.by)
             or group is not None
             or positive is not None
             or show
             or any(value is not None for value in columns.values())
         ):
             raise BadFile("a saved tally has no columns; pass it without column options", file=path)
+        if of is not None and of != sources.view:
+            raise BadFile(f"this tally was made with of={sources.view!r}, and cannot tell of {of!r}", file=path)
         return Reading(path, sources, None)
     reader = Reader(
         path,
@@ -117,8 +127,10 @@ def read(
         float32=float32,
         group=group,
         show=show,
+        of=of,
     )
-    return reader.whole_or_tally(metrics) if group is None else reader.whole()
+    found = reader.whole_or_tally(metrics, terms) if group is None else reader.whole()
+    return replace(found, delimiter=delimiter or "")
 
 
 def follow(
@@ -130,10 +142,11 @@ def follow(
     positive: str | None = None,
     float32: bool = True,
     group: str | None = None,
+    left_out: Callable[[int], object] = lambda rows: None,
 ) -> Iterator[tuple[ArrayPredictions, Any, Any]]:
     """The rows of a file in order, some at a time, with their ids and groups; of standard input as they arrive.
 
-    A group whose rows follow each other is not parted.
+    A group whose rows follow each other is not parted. ``left_out`` is told how many rows were not attempted.
     """
     sources = open_live(delimiter) if path == "-" else open_data(path, delimiter)
     if isinstance(sources, Tally):
@@ -148,15 +161,24 @@ def follow(
         if not batch.table.num_rows:
             continue
         known = labels if labels is not None or path != "-" else reader.labels_so_far(batch.table)
-        rows = reader.predictions(batch.table, done, known)
+        try:
+            rows = reader.predictions(batch.table, done, known)
+        except NothingAttempted as error:
+            done += batch.table.num_rows
+            left_out(error.skipped)
+            continue
+        left_out(rows.not_attempted)
         if reader.is_text and finest is not None:
             # a 1 that is written like numbers that were rounded was rounded too
             here = decimals_of(rows.confidence)
             finest = None if here is None else max(finest, here)
             if finest is not None and rows.certain:
                 rows = rows.rounded_at(finest or _SUPPOSED)
-        ids = None if identifier is None else [_plain_id(v) for v in batch.table.column(identifier).to_pylist()]
-        groups = reader.group_values(batch.table, done)
+        ids, groups = None, reader.group_values(batch.table, done)
+        if identifier is not None:
+            names = batch.table.column(identifier).to_pylist()
+            ids = [_plain_id(names[row]) for row in rows.row_numbers().tolist()]
+        groups = None if groups is None else rows.align("groups", groups)
         done += batch.table.num_rows
         yield rows, ids, groups
 

@@ -72,8 +72,13 @@ class Scorer(BaseEstimator):  # type: ignore[misc]
             raise InvalidPredictions(
                 f"{type(estimator).__name__} has no predict_proba, and {self.metric} needs confidences."
             )
+        classes = estimator.classes_
+        asked: dict[str, Any] = {}
+        if "prediction" not in metric.views:
+            # of two classes the second is the event, as everywhere in scikit-learn
+            asked = {"of": "event", "pos_label": classes[1]} if len(classes) == 2 else {"of": "classes"}
         p = Predictions.from_probabilities(
-            y, estimator.predict_proba(X), labels=estimator.classes_, sample_weight=sample_weight
+            y, estimator.predict_proba(X), labels=classes, sample_weight=sample_weight, **asked
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedMetricWarning)

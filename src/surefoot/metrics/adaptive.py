@@ -13,6 +13,7 @@ from surefoot._io.arguments import check_whole
 from surefoot.core.metric import Metric, Outcome
 from surefoot.core.table import Floats
 from surefoot.core.tally import Tally
+from surefoot.core.view import ONE_A_ROW
 from surefoot.metrics.binned import check_bins
 from surefoot.metrics.by_confidence import NOTHING, TERMS, Levels, levels
 from surefoot.metrics.function import measure
@@ -260,5 +261,5 @@ def eci_parts(
     0.0
     """
     check_bins(n_bins)
-    p = as_predictions(x, second, third, columns)
+    p = as_predictions(x, second, third, columns, function="eci_parts", views=ONE_A_ROW)
     return _eci_parts(levels(p.rows("eci_parts").tally(TERMS)), int(n_bins))

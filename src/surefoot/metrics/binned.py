@@ -14,6 +14,7 @@ from surefoot.core.metric import Metric
 from surefoot.core.table import Floats
 from surefoot.core.tally import Tally
 from surefoot.core.term import Term
+from surefoot.core.view import OF_PREDICTIONS
 from surefoot.engines.rows import OPERATIONS
 from surefoot.metrics.function import measure
 from surefoot.metrics.terms import WEIGHT
@@ -101,6 +102,7 @@ def top_label_ece_metric(
         direction="lower",
         range=(0.0, 1.0),
         reference="Gupta and Ramdas, ICLR (2022)",
+        views=OF_PREDICTIONS,
     )
 
 

@@ -1,21 +1,23 @@
-"""What clinicians ask for first: Spiegelhalter's z, Hosmer and Lemeshow's chi squared, Cox's slope and intercept."""
+"""What clinicians ask for first: O/E, scaled Brier, Spiegelhalter's z, Hosmer and Lemeshow's chi squared."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any, Unpack
 
 import numpy as np
 
 from surefoot._io.arguments import check_whole
-from surefoot._stats.logistic import logistic_fit
 from surefoot.core.metric import Metric, Outcome, undefined
 from surefoot.core.tally import Tally
 from surefoot.core.term import Term
+from surefoot.core.view import OF_EVENTS, OF_ONE_EVENT, OF_PREDICTIONS
 from surefoot.metrics.by_confidence import NOTHING, TERMS, levels
 from surefoot.metrics.function import function_of, measure
+from surefoot.metrics.proper import SQUARED_GAP
+from surefoot.metrics.terms import CONFIDENCE, CORRECT, WEIGHT, WRONG
 from surefoot.predictions.arguments import Columns, takes_predictions
 
 LEAN = Term("lean of mistakes", lambda row: row.weight * (row.correct - row.confidence) * (row.doubt - row.confidence))
@@ -43,6 +45,14 @@ SPIEGELHALTER_Z = Metric(
     direction="nearest",
     reference="Spiegelhalter, Statistics in Medicine (1986)",
     inferential=True,
+    renamed="correctness_spiegelhalter_z",
+)
+CORRECTNESS_SPIEGELHALTER_Z = replace(
+    SPIEGELHALTER_Z,
+    name="correctness_spiegelhalter_z",
+    title="Spiegelhalter's z of correctness",
+    views=OF_PREDICTIONS,
+    renamed="",
 )
 
 
@@ -80,67 +90,173 @@ def hosmer_lemeshow_metric(n_groups: int = 10) -> Metric:
         range=(0.0, math.inf),
         reference="Hosmer and Lemeshow, Communications in Statistics (1980)",
         inferential=True,
+        renamed="correctness_hosmer_lemeshow",
     )
 
 
-def _cox_line(t: Tally) -> dict[str, float] | Outcome:
-    """Slope and intercept of the logistic regression of correctness on the log-odds of confidence."""
-    at = levels(t)
-    inside = (at.confidence > 0) & (at.confidence < 1)
-    x = np.log(at.confidence[inside]) - np.log1p(-at.confidence[inside])
-    total = max(float(at.weight[inside].sum()), 5e-324)
-    weight, correct = at.weight[inside] / total, at.correct[inside] / total
-    if len(x) < 2:
-        return undefined("it needs two different confidences between 0 and 1")
-    if not correct.any() or (correct >= weight).all():
-        return undefined("all rows are correct, or all are wrong, so no line can be fitted")
-    right, wrong = x[correct > 0], x[correct < weight]
-    if right.min() >= wrong.max() or wrong.min() >= right.max():
-        return undefined("confidence separates correct rows from wrong ones, so the slope is unbounded")
-    features = np.stack([x, np.ones(len(x))], axis=1)
-    slope, intercept = logistic_fit(features, correct / weight, weight, np.array([1.0, 0.0])).tolist()
-    return {"slope": slope, "intercept": intercept}
+def correctness_hosmer_lemeshow_metric(n_groups: int = 10) -> Metric:
+    """The same of correct predictions against confidences."""
+    return replace(
+        hosmer_lemeshow_metric(n_groups),
+        name="correctness_hosmer_lemeshow",
+        title=f"Hosmer and Lemeshow's chi squared of correctness, {n_groups} groups",
+        views=OF_PREDICTIONS,
+        renamed="",
+    )
 
 
-def _of_cox_line(part: str) -> Callable[[Tally], float | Outcome]:
-    def formula(t: Tally) -> float | Outcome:
-        line: dict[str, float] | Outcome = t.cached("cox line", lambda: _cox_line(t))
-        return line if isinstance(line, Outcome) else line[part]
-
-    return formula
+def _oe_ratio(t: Tally) -> float | Outcome:
+    if t[CONFIDENCE]:
+        return t[CORRECT] / t[CONFIDENCE]
+    return math.inf if t[CORRECT] else undefined("no event was expected, and none occurred")
 
 
-_COX = "Cox, Biometrika (1958)"
-COX_SLOPE = Metric(
-    "cox_slope",
-    TERMS,
-    _of_cox_line("slope"),
-    title="Cox's calibration slope",
-    reading="Correctness against the log-odds of confidence; below 1, confidences are too extreme.",
-    notation=r"b \text{ of } \mathrm{logit}\, P(y = 1) = a + b\, \mathrm{logit}\, c",
+OE_RATIO = Metric(
+    "oe_ratio",
+    (CORRECT, CONFIDENCE),
+    _oe_ratio,
+    title="O/E ratio",
+    reading="Observed over expected events; below 1, the model overpredicts.",
+    notation=r"\frac{\sum_i y_i}{\sum_i p_i}",
     ideal=1.0,
     direction="nearest",
-    reference=_COX,
+    range=(0.0, math.inf),
+    reference="Debray et al., BMJ 356 (2017)",
+    views=OF_ONE_EVENT,
 )
-COX_INTERCEPT = Metric(
-    "cox_intercept",
-    TERMS,
-    _of_cox_line("intercept"),
-    title="Cox's calibration intercept",
-    reading="Below 0, confidences are too high on the whole, after adjusting for the slope.",
-    notation=r"a \text{ of } \mathrm{logit}\, P(y = 1) = a + b\, \mathrm{logit}\, c",
-    ideal=0.0,
-    direction="nearest",
-    reference=_COX,
+
+
+def _scaled_brier(t: Tally) -> float | Outcome:
+    # the score of a model that says the share of events of every sample
+    uninformed = t[CORRECT] / t[WEIGHT] * (t[WRONG] / t[WEIGHT])
+    if not uninformed:
+        return undefined("all outcomes are the same, so there is no score to compare with")
+    return 1 - t[SQUARED_GAP] / t[WEIGHT] / uninformed
+
+
+SCALED_BRIER = Metric(
+    "scaled_brier",
+    (WEIGHT, SQUARED_GAP, CORRECT, WRONG),
+    _scaled_brier,
+    title="Scaled Brier score",
+    about="score",
+    reading="By how much the Brier score is better than that of the overall rate for every sample: 1 is perfect, 0 is "
+    "no better.",
+    notation=r"1 - \frac{\mathrm{Brier}}{\bar y (1 - \bar y)}",
+    ideal=1.0,
+    direction="higher",
+    range=(-math.inf, 1.0),
+    reference="Steyerberg et al., Epidemiology 21 (2010)",
+    views=OF_EVENTS,
 )
+
+
+@function_of(OE_RATIO)
+def oe_ratio() -> None:
+    r"""O/E ratio: observed events over expected events.
+
+    1 if as many events occur as the probabilities add up to. Below 1 the model overpredicts, above 1 it underpredicts.
+
+    Parameters
+    ----------
+    of : {"event", "classes"}, default "event"
+        Whether ``pos_label`` is the event, or each class in turn, of which the mean is returned.
+
+    Returns
+    -------
+    float
+        0 or more; infinite if events occurred and none was expected; nan, with a warning, if there is neither.
+
+    See Also
+    --------
+    calibration_in_the_large : the same question on the scale of log-odds.
+
+    Notes
+    -----
+    .. math:: \frac{O}{E} = \frac{\sum_i y_i}{\sum_i p_i}
+
+    References
+    ----------
+    Debray et al., A guide to systematic review and meta-analysis of prediction model performance, BMJ 356 (2017).
+
+    Examples
+    --------
+    >>> oe_ratio([1, 0, 0, 0], [0.5, 0.5, 0.5, 0.5])
+    0.5
+    """
+
+
+@function_of(SCALED_BRIER)
+def scaled_brier() -> None:
+    r"""Scaled Brier score: by how much the Brier score is better than that of an uninformed model.
+
+    Higher is better. 1 is perfect; 0 is no better than giving every sample the overall rate; below 0 is worse than
+    that. Also known as the index of prediction accuracy.
+
+    Returns
+    -------
+    float
+        At most 1; nan, with a warning, if all outcomes are the same.
+
+    Notes
+    -----
+    .. math:: 1 - \frac{\mathrm{Brier}}{\bar y (1 - \bar y)}
+
+    where :math:`\bar y` is the share of events (of predictions, that of correct ones) in these samples.
+
+    References
+    ----------
+    Steyerberg et al., Assessing the performance of prediction models, Epidemiology 21 (2010).
+
+    Examples
+    --------
+    >>> scaled_brier(y_true=[1, 0, 0, 0], probabilities=[0.75, 0.25, 0.25, 0.25])
+    0.6666666666666667
+    """
 
 
 @function_of(SPIEGELHALTER_Z)
 def spiegelhalter_z() -> None:
     r"""Spiegelhalter's z: how far the Brier score is from its expected value under calibration.
 
+    In standard deviations: values beyond ±1.96 have a chance of 5% if the model is calibrated. With ``of="event"`` it
+    is the textbook's, of events against their probabilities. Of predictions, it is that of correctness against
+    confidence, which is also called :func:`correctness_spiegelhalter_z`.
+
+    Returns
+    -------
+    float
+        0 on average if calibrated; nan, with a warning, if every probability is 0, 1/2 or 1.
+
+    Warns
+    -----
+    AmbiguousViewWarning
+        If there are two classes and ``of`` is not given.
+
+    Notes
+    -----
+    .. math:: z = \frac{\sum_i (y_i - p_i)(1 - 2 p_i)}{\sqrt{\sum_i (1 - 2 p_i)^2 p_i (1 - p_i)}}
+
+    It gives samples near 0 and 1 little more weight than others. Each term stays the same if an event and its opposite
+    change places: with two classes, of which the more probable one is predicted, both views give the same value.
+
+    References
+    ----------
+    Spiegelhalter, Probabilistic prediction in patient management and clinical trials, Statistics in Medicine (1986).
+
+    Examples
+    --------
+    >>> round(spiegelhalter_z(correct=[1, 1, 0], confidence=[0.9, 0.9, 0.9]), 4)
+    1.3472
+    """
+
+
+@function_of(CORRECTNESS_SPIEGELHALTER_Z)
+def correctness_spiegelhalter_z() -> None:
+    r"""Spiegelhalter's z of correctness against the confidence in the predicted label.
+
     In standard deviations: values beyond ±1.96 have a chance of 5% if the model is calibrated. Positive if errors carry
-    too much confidence (for confidences above 1/2).
+    too much confidence (for confidences above 1/2). For events, use :func:`spiegelhalter_z` with ``of="event"``.
 
     Returns
     -------
@@ -151,15 +267,13 @@ def spiegelhalter_z() -> None:
     -----
     .. math:: z = \frac{\sum_i (y_i - c_i)(1 - 2 c_i)}{\sqrt{\sum_i (1 - 2 c_i)^2 c_i (1 - c_i)}}
 
-    It gives samples near 0 and 1 little more weight than others.
-
     References
     ----------
     Spiegelhalter, Probabilistic prediction in patient management and clinical trials, Statistics in Medicine (1986).
 
     Examples
     --------
-    >>> round(spiegelhalter_z([1, 1, 1], [1, 1, 0], [0.9, 0.9, 0.9]), 4)
+    >>> round(correctness_spiegelhalter_z([1, 1, 1], [1, 1, 0], [0.9, 0.9, 0.9]), 4)
     1.3472
     """
 
@@ -174,10 +288,63 @@ def hosmer_lemeshow(
     n_groups: int = 10,
     **columns: Unpack[Columns],
 ) -> float:
+    r"""Hosmer and Lemeshow's chi squared of observed against expected events.
+
+    Lower is better. Compare it with the chi squared distribution: with ``n_groups`` degrees of freedom for new data
+    (10 for the usual ten groups), with two fewer (8) for the data that the model was fitted to. With ``of="event"`` it
+    is the textbook's. Of predictions, it compares correct predictions with confidences, and is also called
+    :func:`correctness_hosmer_lemeshow`.
+
+    Parameters
+    ----------
+    n_groups : int, default=10
+        The number of groups of equal size, in order of probability.
+
+    Returns
+    -------
+    float
+        0 or more; infinite if a group of probability 0 has an event, or a group of probability 1 has a non-event.
+
+    Warns
+    -----
+    AmbiguousViewWarning
+        If there are two classes and ``of`` is not given.
+
+    Notes
+    -----
+    .. math:: \sum_g \frac{(O_g - E_g)^2}{E_g (1 - E_g / n_g)}
+
+    Samples of equal probability stay together, in the group of the last. It grows with the number of samples and
+    depends on the groups. It takes O(N log N) time and needs the rows; a :class:`Tally` is not enough.
+
+    References
+    ----------
+    Hosmer and Lemeshow, Goodness of fit tests for the multiple logistic regression model, Communications in Statistics
+    (1980).
+
+    Examples
+    --------
+    >>> hosmer_lemeshow(correct=[1, 1, 0, 1], confidence=[0.5, 0.5, 0.75, 0.75], n_groups=2)
+    2.6666666666666665
+    """
+    check_whole("n_groups", n_groups)
+    return measure(hosmer_lemeshow_metric(int(n_groups)), x, second, third, columns)
+
+
+@takes_predictions
+def correctness_hosmer_lemeshow(
+    x: Any = None,
+    second: Any = None,
+    third: Any = None,
+    /,
+    *,
+    n_groups: int = 10,
+    **columns: Unpack[Columns],
+) -> float:
     r"""Hosmer and Lemeshow's chi squared of observed against expected correct predictions.
 
-    Lower is better. Compare it with the chi squared distribution with ``n_groups`` degrees of freedom (two fewer for a
-    model that was fitted to these rows).
+    Lower is better. Compare it with the chi squared distribution with ``n_groups`` degrees of freedom. For events, use
+    :func:`hosmer_lemeshow` with ``of="event"``.
 
     Parameters
     ----------
@@ -193,8 +360,8 @@ def hosmer_lemeshow(
     -----
     .. math:: \sum_g \frac{(O_g - E_g)^2}{E_g (1 - E_g / n_g)}
 
-    Samples of equal confidence stay together, in the group of the last. It takes O(N log N) time and needs the rows; a
-    :class:`Tally` is not enough.
+    Samples of equal confidence stay together, in the group of the last. It needs the rows; a :class:`Tally` is not
+    enough.
 
     References
     ----------
@@ -203,68 +370,8 @@ def hosmer_lemeshow(
 
     Examples
     --------
-    >>> hosmer_lemeshow([1, 1, 1, 1], [1, 1, 0, 1], [0.5, 0.5, 0.75, 0.75], n_groups=2)
+    >>> correctness_hosmer_lemeshow([1, 1, 1, 1], [1, 1, 0, 1], [0.5, 0.5, 0.75, 0.75], n_groups=2)
     2.6666666666666665
     """
     check_whole("n_groups", n_groups)
-    return measure(hosmer_lemeshow_metric(int(n_groups)), x, second, third, columns)
-
-
-@function_of(COX_SLOPE)
-def cox_slope() -> None:
-    r"""Cox's calibration slope: the slope b of correctness on the log-odds of confidence.
-
-    1 if calibrated; below 1 confidences are too extreme, above 1 not extreme enough.
-
-    Returns
-    -------
-    float
-        The slope; nan, with a warning, if it cannot be fitted (all correct, all wrong, one confidence only, or correct
-        and wrong samples separated by confidence).
-
-    See Also
-    --------
-    cox_intercept : the intercept a.
-
-    Notes
-    -----
-    .. math:: \mathrm{logit}\, P(y = 1) = a + b\, \mathrm{logit}\, c
-
-    fitted by maximum likelihood to the samples with confidence between 0 and 1. It needs the rows; a :class:`Tally` is
-    not enough.
-
-    References
-    ----------
-    Cox, Two further applications of a model for binary regression, Biometrika (1958).
-
-    Examples
-    --------
-    >>> round(cox_slope([1] * 8, [1, 1, 1, 0, 1, 0, 0, 0], [0.9, 0.9, 0.9, 0.9, 0.1, 0.1, 0.1, 0.1]), 3)
-    0.5
-    """
-
-
-@function_of(COX_INTERCEPT)
-def cox_intercept() -> None:
-    r"""Cox's calibration intercept: the intercept a of correctness on the log-odds of confidence.
-
-    0 if calibrated; below 0, accuracy is lower than confidence at even odds.
-
-    Returns
-    -------
-    float
-        The intercept; nan, with a warning, if it cannot be fitted (see :func:`cox_slope`).
-
-    Notes
-    -----
-    .. math:: \mathrm{logit}\, P(y = 1) = a + b\, \mathrm{logit}\, c
-
-    References
-    ----------
-    Cox, Two further applications of a model for binary regression, Biometrika (1958).
-
-    Examples
-    --------
-    >>> abs(round(cox_intercept([1] * 8, [1, 1, 1, 0, 1, 0, 0, 0], [0.9] * 4 + [0.1] * 4), 3))
-    0.0
-    """
+    return measure(correctness_hosmer_lemeshow_metric(int(n_groups)), x, second, third, columns)

@@ -15,6 +15,7 @@ from surefoot.core.metric import Metric, undefined
 from surefoot.core.table import Floats
 from surefoot.core.tally import Label, Tally
 from surefoot.core.term import Term
+from surefoot.core.view import OF_PREDICTIONS
 from surefoot.errors import InvalidPredictions
 from surefoot.metrics.averages import Average, average_classes, check_average
 from surefoot.predictions import Predictions, as_predictions
@@ -153,6 +154,7 @@ def confusion_metric(
         ideal=1.0,
         direction="higher",
         range=(lowest, 1.0),
+        views=OF_PREDICTIONS,
     )
 
 
@@ -195,7 +197,14 @@ def confusion(x: Any = None, second: Any = None, third: Any = None, /, **columns
     [[1.0, 0.0], [1.0, 1.0]]
     """
     predictions = as_predictions(
-        x, second, third, columns, function="confusion", labels_choose=True, needs_confidence=False
+        x,
+        second,
+        third,
+        columns,
+        function="confusion",
+        labels_choose=True,
+        needs_confidence=False,
+        views=OF_PREDICTIONS,
     )
     return _table(PAIRS, predictions, columns.get("labels"))
 
@@ -224,5 +233,7 @@ def cw_confusion(x: Any = None, second: Any = None, third: Any = None, /, **colu
     >>> cw_confusion([0, 1, 1], [0, 1, 0], [0.5, 0.75, 0.25]).matrix.tolist()
     [[0.5, 0.0], [0.25, 0.75]]
     """
-    predictions = as_predictions(x, second, third, columns, function="cw_confusion", labels_choose=True)
+    predictions = as_predictions(
+        x, second, third, columns, function="cw_confusion", labels_choose=True, views=OF_PREDICTIONS
+    )
     return _table(CW_PAIRS, predictions, columns.get("labels"))

@@ -8,6 +8,7 @@ from typing import Any
 from surefoot.core.expression import log
 from surefoot.core.metric import Metric
 from surefoot.core.term import Term
+from surefoot.core.view import OF_PREDICTIONS
 from surefoot.metrics.function import function_of
 from surefoot.metrics.terms import WEIGHT
 
@@ -33,6 +34,7 @@ ECD = Metric(
     direction="nearest",
     range=(-0.279, math.inf),
     reference="Sumler, Devlin, Maskell and Lane, arXiv 2502.14545 (2025)",
+    views=OF_PREDICTIONS,
 )
 
 

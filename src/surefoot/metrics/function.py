@@ -7,7 +7,8 @@ from functools import WRAPPER_ASSIGNMENTS, update_wrapper
 from typing import Any, Protocol, TypeVar, Unpack
 
 from surefoot.core.metric import Metric
-from surefoot.predictions import as_predictions
+from surefoot.core.view import View
+from surefoot.predictions import Predictions, as_predictions
 from surefoot.predictions.arguments import Columns, takes_predictions
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -44,4 +45,10 @@ def describe(function: Function, described: Callable[[], object]) -> Function:
 
 def measure(metric: Metric, x: Any, second: Any, third: Any, columns: Columns) -> float:
     """The value of a metric on columns, or on predictions."""
-    return float(metric(as_predictions(x, second, third, columns, function=metric.name)))
+    return float(metric(as_predictions(x, second, third, in_view(metric.views, x, columns), function=metric.name)))
+
+
+def in_view(views: frozenset[View], x: Any, columns: Columns) -> Columns:
+    """The columns, asked about an event where a number is of events only and no view was chosen."""
+    is_chosen = columns.get("of") is not None or (isinstance(x, Predictions) and x.chosen_view is not None)
+    return columns if is_chosen or "prediction" in views else {**columns, "of": "event"}

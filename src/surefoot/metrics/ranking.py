@@ -16,6 +16,7 @@ from surefoot.core.metric import Metric, Outcome
 from surefoot.core.table import Floats, Table
 from surefoot.core.tally import Label, Tally
 from surefoot.core.term import Term
+from surefoot.core.view import ANY_VIEW, OF_PREDICTIONS
 from surefoot.metrics.averages import Average, average_classes, check_average
 from surefoot.metrics.function import describe
 from surefoot.metrics.weighted import gain_between
@@ -243,6 +244,7 @@ def area_metric(name: str, average: Average = "macro") -> Metric:
         direction="higher",
         range=(0.0, 1.0),
         error=lambda t: float(np.max(_off(t, name, average))),
+        views=ANY_VIEW if name == "auc" else OF_PREDICTIONS,
     )
 
 
@@ -275,6 +277,7 @@ def auc_gain_metric(average: Average = "macro") -> Metric:
         direction="higher",
         range=(-1.0, 1.0),
         error=error,
+        views=OF_PREDICTIONS,
     )
 
 

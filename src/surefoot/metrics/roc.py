@@ -13,6 +13,7 @@ from surefoot.core.keys import CLASS_SCORE, from_ordered_bits
 from surefoot.core.metric import Metric
 from surefoot.core.table import Floats
 from surefoot.core.term import Term
+from surefoot.core.view import OF_PREDICTIONS, ONE_A_ROW
 from surefoot.errors import InvalidPredictions, MetricUnavailable, NeedsRows, UndefinedMetricWarning
 from surefoot.metrics.ranking import AUC, CW_AUC, PLAIN, WEIGHTED, pair_probability
 from surefoot.predictions import Predictions
@@ -106,7 +107,7 @@ def roc_curve(
     >>> curve.tpr.tolist(), curve.thresholds.tolist()
     ([0.0, 0.5, 0.5, 1.0, 1.0], [inf, 0.8, 0.4, 0.35, 0.1])
     """
-    predictions = as_predictions(x, second, third, columns, function="roc_curve", is_ranking=True)
+    predictions = as_predictions(x, second, third, columns, function="roc_curve", is_ranking=True, views=ONE_A_ROW)
     return _curve(predictions, label, AUC, PLAIN)
 
 
@@ -138,5 +139,7 @@ def cw_roc_curve(
     >>> curve.fpr.round(3).tolist()
     [0.0, 0.0, 0.4, 0.4, 1.0]
     """
-    predictions = as_predictions(x, second, third, columns, function="cw_roc_curve", is_ranking=True)
+    predictions = as_predictions(
+        x, second, third, columns, function="cw_roc_curve", is_ranking=True, views=OF_PREDICTIONS
+    )
     return _curve(predictions, label, CW_AUC, WEIGHTED)

@@ -8,6 +8,7 @@ from typing import Any, Unpack
 from surefoot.core.metric import Metric, Outcome, undefined
 from surefoot.core.tally import Tally
 from surefoot.core.term import Term
+from surefoot.core.view import OF_PREDICTIONS
 from surefoot.metrics.function import measure
 from surefoot.predictions.arguments import Columns, takes_predictions
 
@@ -49,6 +50,7 @@ def _metric(name: str, threshold: float, title: str, notation: str, least: float
         direction="higher",
         range=(least, 1.0),
         reference=_REFERENCE,
+        views=OF_PREDICTIONS,
     )
 
 

@@ -13,6 +13,7 @@ from surefoot._stats.roots import root
 from surefoot.core.metric import Metric, Outcome
 from surefoot.core.table import Floats
 from surefoot.core.tally import Tally
+from surefoot.core.view import ANY_VIEW, ONE_A_ROW
 from surefoot.metrics.by_confidence import NOTHING, TERMS, Levels, levels
 from surefoot.metrics.function import function_of
 from surefoot.predictions import as_predictions
@@ -172,7 +173,8 @@ def ls_ece(
     """
     if isinstance(bandwidth, bool) or not isinstance(bandwidth, int | float) or not 0.001 <= bandwidth <= 100:
         raise ValueError(f"bandwidth is {bandwidth!r}; it should be a number from 0.001 to 100.")
-    p = as_predictions(x, second, third, columns)
+    views = ANY_VIEW if rng is None else ONE_A_ROW
+    p = as_predictions(x, second, third, columns, function="ls_ece", views=views)
     if rng is None:
         return float(ls_ece_metric(float(bandwidth))(p))
     at = levels(p.rows("ls_ece").tally(TERMS))

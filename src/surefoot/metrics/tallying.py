@@ -9,14 +9,28 @@ import numpy as np
 
 from surefoot.core.keys import Bins
 from surefoot.core.metric import Metric
-from surefoot.core.tally import Tally
+from surefoot.core.tally import Tally, add_not_attempted
 from surefoot.core.term import Term
+from surefoot.core.view import View
 from surefoot.errors import InvalidPredictions, InvalidTally, MetricUnavailable
 from surefoot.metrics import ALL
 from surefoot.metrics.binned import equal_width, gap_terms
-from surefoot.metrics.terms import BY_DOUBT, CERTAIN, CERTAIN_WRONG, DOUBT, ERRORS, ROWS, WEIGHT, WRONG
+from surefoot.metrics.terms import (
+    BY_DOUBT,
+    BY_THRESHOLD,
+    CERTAIN,
+    CERTAIN_WRONG,
+    CONFIDENCE,
+    CORRECT,
+    DOUBT,
+    ERRORS,
+    ROWS,
+    WEIGHT,
+    WRONG,
+)
 from surefoot.predictions import Predictions
 from surefoot.predictions.arguments import Columns, frame_arguments, named_columns
+from surefoot.predictions.attempts import NothingAttempted
 from surefoot.predictions.columns import as_array
 from surefoot.predictions.dataframe import frame_column, is_frame
 
@@ -38,10 +52,14 @@ BANDS = (BAND_WEIGHT, BAND_DOUBT, BAND_WRONG, *BY_DOUBT)
 DIAGRAM = (BIN_WEIGHT, BIN_GAP, BIN_WRONG)
 
 
-def terms_for(metrics: Iterable[Metric], *, tests: bool = True, diagram: bool = True) -> list[Term]:
+def terms_for(
+    metrics: Iterable[Metric], *, tests: bool = True, diagram: bool = True, view: View = "prediction"
+) -> list[Term]:
     """What is added up for some metrics: always the rows; for an assessment what its tests and its diagram take."""
     own = (term for metric in metrics for term in metric.terms)
-    return [*ALWAYS, *(BANDS if tests else ()), *(DIAGRAM if diagram else ()), *own]
+    always = ALWAYS if view == "prediction" else (*ALWAYS, CORRECT, CONFIDENCE)
+    decisions = BY_THRESHOLD if tests and view == "prediction" else ()
+    return [*always, *(BANDS if tests else ()), *decisions, *(DIAGRAM if diagram else ()), *own]
 
 
 def tally(predictions: Predictions, metrics: Iterable[Metric | str] | None = None, by: Any = None) -> Tally:
@@ -83,7 +101,8 @@ def tally(predictions: Predictions, metrics: Iterable[Metric | str] | None = Non
         kind = type(predictions).__name__  # type: ignore[unreachable]
         raise TypeError(f"tally takes Predictions, not {kind}; make them with Predictions.from_labels or the like.")
     chosen = _chosen(predictions, metrics)
-    return predictions.tally(terms_for(chosen, tests=metrics is None, diagram=metrics is None), by=by)
+    is_whole = metrics is None
+    return predictions.tally(terms_for(chosen, tests=is_whole, diagram=is_whole, view=predictions.view), by=by)
 
 
 def available(predictions: Predictions) -> dict[str, Metric]:
@@ -134,6 +153,7 @@ def tally_batches(
     chosen = None if metrics is None else list(metrics)
     named = frame_arguments(named_columns(columns, "tally_batches"))
     total: Tally | None = None
+    skipped = 0
     if isinstance(batches, str | bytes) or not hasattr(batches, "__iter__"):
         raise InvalidPredictions(
             f"is a {type(batches).__name__}", argument="batches", hint="give an iterable of record batches or frames"
@@ -146,11 +166,15 @@ def tally_batches(
         try:
             part = tally(Predictions.from_frame(batch, **named), chosen)
             total = part if total is None else total + part
+        except NothingAttempted as error:
+            skipped += error.skipped
         except (InvalidPredictions, InvalidTally) as error:
             raise InvalidPredictions(f"batch {number}: {error}") from error
+    if total is None and skipped:
+        raise NothingAttempted.among(skipped)
     if total is None:
         raise InvalidPredictions("batches hold no rows; there is nothing to assess.")
-    return total
+    return add_not_attempted(total, skipped, {})
 
 
 def _weighs_nothing(batch: Any, weight: Any) -> bool:

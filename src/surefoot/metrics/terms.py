@@ -4,6 +4,7 @@ from surefoot.core import doubt_table
 from surefoot.core.expression import reciprocal
 from surefoot.core.keys import DOUBT_CELL
 from surefoot.core.term import Term
+from surefoot.core.thresholds import THRESHOLD_CELL
 
 #: Rows that count.
 ROWS = Term("rows", lambda row: row.one * (row.weight > 0))
@@ -45,3 +46,8 @@ BY_DOUBT = (
     SURPRISE_BY_DOUBT,
     RELIEF_BY_DOUBT,
 )
+
+#: Between thresholds of confidence: what decisions are made of.
+ROWS_BY_THRESHOLD = Term("rows by threshold", lambda row: row.one * (row.weight > 0), THRESHOLD_CELL)
+ERRORS_BY_THRESHOLD = Term("errors by threshold", lambda row: (row.weight > 0) * row.wrong, THRESHOLD_CELL)
+BY_THRESHOLD = (ROWS_BY_THRESHOLD, ERRORS_BY_THRESHOLD)

@@ -8,6 +8,7 @@ import numpy as np
 
 from surefoot.core.metric import Metric, Outcome, undefined
 from surefoot.core.tally import Tally
+from surefoot.core.view import OF_PREDICTIONS
 from surefoot.metrics.function import function_of
 from surefoot.metrics.terms import CONFIDENCE, CORRECT, CORRECT_CONFIDENCE, WEIGHT
 
@@ -44,6 +45,7 @@ ACCURACY = Metric(
     direction="higher",
     range=(0.0, 1.0),
     reference="the share of correct predictions",
+    views=OF_PREDICTIONS,
 )
 CW_ACCURACY = Metric(
     "cw_accuracy",
@@ -56,6 +58,7 @@ CW_ACCURACY = Metric(
     ideal=1.0,
     direction="higher",
     range=(0.0, 1.0),
+    views=OF_PREDICTIONS,
 )
 GAIN = Metric(
     "gain",
@@ -68,6 +71,7 @@ GAIN = Metric(
     ideal=1.0,
     direction="higher",
     range=(-1.0, 1.0),
+    views=OF_PREDICTIONS,
 )
 MEAN_CONFIDENCE = Metric(
     "mean_confidence",

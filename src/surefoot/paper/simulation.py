@@ -120,6 +120,8 @@ class _Job:
 class _Totals(dict[str, float]):
     """The totals of one repetition: all that the formulas of these metrics read of a tally."""
 
+    view = "prediction"
+
     def __getitem__(self, term: Any) -> float:
         return super().__getitem__(term.name)
 

@@ -3,111 +3,34 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Hashable, Iterable, Mapping
-from inspect import Parameter, cleandoc, signature
+from inspect import signature
 from os import PathLike
-from textwrap import fill, indent
-from typing import Any, NamedTuple, TypedDict, TypeVar
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
 from surefoot.core.tally import Tally
+from surefoot.core.view import ANY_VIEW, View, check_view
 from surefoot.errors import InvalidPredictions
-from surefoot.predictions.base import Predictions, border_of
-from surefoot.predictions.columns import as_array
+from surefoot.predictions.base import Predictions
+from surefoot.predictions.borders import attempts_of, border_of
+from surefoot.predictions.columns import as_array, dimensions
 from surefoot.predictions.dataframe import FrameColumns, is_frame
+from surefoot.predictions.documented import DEFAULTS, NAMED, OWN
+from surefoot.predictions.documented import Columns as Columns
+from surefoot.predictions.documented import takes_predictions as takes_predictions
+from surefoot.predictions.events import view_of
 from surefoot.predictions.labels import as_labels, distinct, kind_of, labels_in_names
-
-Function = TypeVar("Function")
-
-
-class Columns(TypedDict, total=False):
-    """What may be given by name; of a dataframe or a file, the names of its columns."""
-
-    y_true: Any
-    truth: Any
-    y_pred: Any
-    predicted: Any
-    confidence: Any
-    correct: Any
-    probabilities: Any
-    y_proba: Any
-    doubt: Any
-    labels: Any
-    pos_label: Any
-    from_logits: bool
-    sample_weight: Any
-    weight: Any
-    floor: float | None
-    float32: bool
-
 
 #: Other names of some of them.
 _ALIASES = {"truth": "y_true", "predicted": "y_pred", "y_proba": "probabilities", "weight": "sample_weight"}
 #: How `Predictions.from_frame` calls them.
 _OF_FRAMES = {"y_true": "truth", "y_pred": "predicted", "sample_weight": "weight"}
 #: What says how to read the data; the other arguments are data.
-_OPTIONS = frozenset(("labels", "pos_label", "from_logits", "sample_weight", "floor", "float32"))
-_DEFAULTS = {"from_logits": False, "float32": True}
-
-_POSITIONAL = {
-    "x": (
-        "Predictions, dataframe, or array-like of shape (n,)",
-        "What to measure: :class:`Predictions`; a dataframe, whose columns are then named by the arguments below; "
-        "or the true labels.",
-    ),
-    "second": (
-        "array-like of shape (n,) or (n, K), optional",
-        "Predicted probabilities, or predicted labels if their confidence is given as well. One column of "
-        "probabilities beside labels 0 and 1 could also be correctness with confidence: name it, for example with "
-        "``pos_label=1``.",
-    ),
-    "third": ("array-like of shape (n,), optional", "The confidence in each predicted label."),
-}
-_NAMED = {
-    "y_true": ("array-like of shape (n,) or str, optional", "True labels, given by name. Also called ``truth``."),
-    "y_pred": ("array-like of shape (n,) or str, optional", "Predicted labels. Also called ``predicted``."),
-    "confidence": (
-        "array-like of shape (n,) or str, optional",
-        "The probability that the model gives to each predicted label.",
-    ),
-    "correct": (
-        "array-like of shape (n,) or str, optional",
-        "Whether each prediction is correct, in place of labels.",
-    ),
-    "probabilities": (
-        "array-like of shape (n,) or (n, K), str or list of str, optional",
-        "Predicted probabilities: those of ``pos_label``, or one column for each of ``labels``. With a "
-        "dataframe: a column, a list of columns, or the prefix of their names. Also called ``y_proba``.",
-    ),
-    "doubt": (
-        "array-like of shape (n,) or str, optional",
-        "1 - confidence, where you know it more precisely than that subtraction gives it.",
-    ),
-    "labels": (
-        "sequence, optional",
-        "The class of each column of probabilities; by default 0, 1, ... or the sorted labels.",
-    ),
-    "pos_label": (
-        "label, optional",
-        "The class whose probability a single column holds. Needed unless labels are 0 and 1, or booleans.",
-    ),
-    "from_logits": ("bool, default False", "Whether the probabilities are logits (of one column, log-odds)."),
-    "sample_weight": (
-        "array-like of shape (n,) or str, optional",
-        "The weight of each sample. Also called ``weight``.",
-    ),
-    "floor": ("float, optional", "Clip confidences to [floor, 1 - floor], as the paper does with 1e-8."),
-    "float32": (
-        "bool, default True",
-        "Treat a float64 column that holds only float32 numbers as float32, where 1.0 is a rounded number.",
-    ),
-}
-
-
-#: The options of a function that are not data, for the hint at a misspelt name.
-_OWN: dict[str, tuple[str, ...]] = {}
+_OPTIONS = frozenset(("labels", "pos_label", "from_logits", "sample_weight", "attempted", "floor", "float32", "of"))
+#: Those of them that hold a value for each row.
+_OF_ROWS = frozenset(("sample_weight", "attempted"))
 
 
 class _Given(NamedTuple):
@@ -129,16 +52,44 @@ def as_predictions(
     is_ranking: bool = False,
     labels_choose: bool = False,
     needs_confidence: bool = True,
+    views: frozenset[View] = ANY_VIEW,
 ) -> Predictions:
     """The predictions that the data arguments of a function stand for; raise if they could stand for two things.
 
     A ranking needs probabilities, so two columns by position cannot be correctness and confidence there. Where
     ``labels`` also choose among the classes, they are left to the function unless columns of probabilities need them.
-    A function that does not need confidences takes labels alone.
+    A function that does not need confidences takes labels alone. One that is not of all ``views`` refuses the others.
     """
+    found = _as_predictions(
+        x,
+        second,
+        third,
+        columns or {},
+        function=function,
+        is_ranking=is_ranking,
+        labels_choose=labels_choose,
+        needs_confidence=needs_confidence,
+    )
+    if found.view not in views:
+        asked = " or ".join(f"of={view!r}" for view in get_args(View) if view in views)
+        raise InvalidPredictions(f"{function} is not defined for of={found.view!r}", hint=f"ask for it with {asked}")
+    return found
+
+
+def _as_predictions(
+    x: Any,
+    second: Any,
+    third: Any,
+    columns: Mapping[str, Any],
+    *,
+    function: str,
+    is_ranking: bool,
+    labels_choose: bool,
+    needs_confidence: bool,
+) -> Predictions:
     if isinstance(x, Predictions) and second is None and third is None and not columns:
         return x
-    named = named_columns(columns or {}, function)
+    named = named_columns(columns, function)
     if isinstance(x, tuple) and len(x) in (2, 3) and second is None and third is None:
         x, second, third = (*x, None)[:3]
         # a pair has no names, so it is told of the constructors
@@ -147,8 +98,10 @@ def as_predictions(
     if labels_choose and not _has_probabilities(given):
         named.pop("labels", None)
     if isinstance(x, Predictions):
+        pos_label = named.pop("pos_label", None) if "of" in named else None
+        of = named.pop("of", None)
         refuse_beside(f"{function}(predictions)", second, third, named)
-        return x
+        return view_of(x, of, pos_label)
     refuse_tally(x)
     if is_frame(x):
         return _from_frame(given)
@@ -158,6 +111,10 @@ def as_predictions(
 
 def _refuse_other(x: Any) -> None:
     """Raise for a first argument that holds no column, with what to do instead."""
+    if type(x).__name__ == "Unlabelled":
+        raise InvalidPredictions(
+            "these predictions have no labels; surefoot.expect(predictions, reference=...) says what to expect of them"
+        )
     if isinstance(x, str | PathLike):
         raise InvalidPredictions(f"the first argument is text ({str(x)!r}); read a file with surefoot.load({str(x)!r})")
     if hasattr(x, "predict_proba"):
@@ -174,17 +131,19 @@ def named_columns(columns: Mapping[str, Any], function: str = "this function") -
     typed: dict[str, str] = {}
     for name, value in columns.items():
         if name not in Columns.__annotations__:
-            own = _OWN.get(function, ())
+            own = OWN.get(function, ())
             close = difflib.get_close_matches(name, (*own, *Columns.__annotations__), 1, 0.5)
             hint = f"did you mean {close[0]!r}? It" if close else "it"
             raise TypeError(
-                f"{function} got an unexpected argument {name!r}; {hint} takes {', '.join((*own, *_NAMED))}."
+                f"{function} got an unexpected argument {name!r}; {hint} takes {', '.join((*own, *NAMED))}."
             )
         first = _ALIASES.get(name, name)
-        if name in _DEFAULTS and not isinstance(value, bool | np.bool_):
+        if name in DEFAULTS and not isinstance(value, bool | np.bool_):
             raise TypeError(f"{name} is {value!r}; it should be True or False.")
-        if value is None or (name in _DEFAULTS and value == _DEFAULTS[name]):
+        if value is None or (name in DEFAULTS and value == DEFAULTS[name]):
             continue
+        if name == "of":
+            check_view(value)
         if first in named:
             raise TypeError(f"{function} got {typed[first]!r} and {name!r}, which mean the same; give one of them.")
         named[first], typed[first] = value, name
@@ -195,7 +154,7 @@ def frame_arguments(named: Mapping[str, Any], of: str = "a dataframe") -> dict[s
     """The same arguments as :meth:`Predictions.from_frame` calls them; each column must be a name."""
     for name, value in named.items():
         several = name == "probabilities" and isinstance(value, list | tuple)
-        if name not in _OPTIONS - {"sample_weight"} and not (several or isinstance(value, Hashable)):
+        if name not in _OPTIONS - _OF_ROWS and not (several or isinstance(value, Hashable)):
             raise InvalidPredictions(
                 f"is a {type(value).__name__}, but of {of} a column is given by its name", argument=name
             )
@@ -205,7 +164,9 @@ def frame_arguments(named: Mapping[str, Any], of: str = "a dataframe") -> dict[s
 def file_arguments(named: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The same arguments for a file: the names of its columns, and how to read them."""
     columns = frame_arguments(named, "a file")
-    options: dict[str, Any] = {name: columns.pop(name) for name in ("labels", "floor", "float32") if name in columns}
+    options: dict[str, Any] = {
+        name: columns.pop(name) for name in ("labels", "floor", "float32", "of") if name in columns
+    }
     if "pos_label" in columns:
         options["positive"] = columns.pop("pos_label")
     if columns.pop("from_logits", False):
@@ -244,6 +205,8 @@ def _from_frame(given: _Given) -> Predictions:
 
 def _from_arrays(given: _Given, function: str, *, is_ranking: bool, needs_confidence: bool) -> Predictions:
     x, second, third, named = given
+    if "attempted" in named:
+        return _from_attempted(given, function, is_ranking=is_ranking, needs_confidence=needs_confidence)
     data = dict(named)
     if x is not None:
         _put(data, "y_true", x)
@@ -252,7 +215,7 @@ def _from_arrays(given: _Given, function: str, *, is_ranking: bool, needs_confid
     if second is not None:
         role = _role_of_second(second, data, is_ranking=is_ranking, needs_confidence=needs_confidence)
         _put(data, role, second)
-        is_named = not {"y_true", "labels", "pos_label", "from_logits"}.isdisjoint(named)
+        is_named = not {"y_true", "labels", "pos_label", "from_logits"}.isdisjoint(named) or _asks_of_labels(named)
         if role == "probabilities" and not (is_named or is_ranking):
             _refuse_ambiguous(x, second, function)
     options = {name: data.pop(name) for name in _OPTIONS & data.keys()}
@@ -275,10 +238,24 @@ def _from_arrays(given: _Given, function: str, *, is_ranking: bool, needs_confid
     )
 
 
+def _from_attempted(given: _Given, function: str, **how: bool) -> Predictions:
+    """The predictions of the rows that were attempted; on the others nothing else need be known."""
+    x, second, third, named = given
+    columns = {name: value for name, value in named.items() if name not in _OPTIONS - {"sample_weight"}}
+    columns |= {"the first argument": x, "the second argument": second, "the third argument": third}
+    attempts = attempts_of(named["attempted"], **columns)
+    cut = attempts.cut(columns)
+    first, other, third = (cut.pop(f"the {place} argument") for place in ("first", "second", "third"))
+    options = {name: value for name, value in named.items() if name not in columns and name != "attempted"}
+    with attempts.located():
+        made = _from_arrays(_Given(first, other, third, {**cut, **options}), function, **how)
+    return attempts.mark(made)
+
+
 def _role_of_second(second: Any, data: Mapping[str, Any], *, is_ranking: bool, needs_confidence: bool) -> str:
     """Whether the second place holds predicted labels or probabilities."""
     has_confidence = "confidence" in data or "doubt" in data
-    if _dimensions(second) > 1:
+    if dimensions(second) > 1:
         if "probabilities" in data:
             raise TypeError("probabilities were given twice, by position and by name; give them once.")
         if has_confidence:
@@ -290,9 +267,14 @@ def _role_of_second(second: Any, data: Mapping[str, Any], *, is_ranking: bool, n
         return "probabilities"
     if has_confidence or "probabilities" in data:
         return "y_pred"
-    if is_ranking or not data.keys().isdisjoint(("pos_label", "from_logits")):
+    if is_ranking or not data.keys().isdisjoint(("pos_label", "from_logits")) or _asks_of_labels(data):
         return "probabilities"
     return "y_pred" if are_labels(second) or not needs_confidence else "probabilities"
+
+
+def _asks_of_labels(named: Mapping[str, Any]) -> bool:
+    """Whether the view is one of labels, so that 0 and 1 cannot be correctness."""
+    return named.get("of") in ("event", "classes")
 
 
 def _has_probabilities(given: _Given) -> bool:
@@ -343,19 +325,11 @@ def _build(constructor: Any, data: dict[str, Any], options: dict[str, Any]) -> P
     return predictions
 
 
-def _dimensions(given: Any) -> int:
-    """How many dimensions a column or a table has; 1 where its rows are of unequal length, which is said elsewhere."""
-    try:
-        return int(np.ndim(given))
-    except ValueError:
-        return 1
-
-
 def are_labels(given: Any) -> bool:
     """Whether a column is of labels rather than of probabilities: text, booleans, or integers in one dimension."""
     if hasattr(given, "is_floating_point"):  # a tensor
         return bool(given.ndim == 1 and not given.is_floating_point())
-    if _dimensions(given) != 1:
+    if dimensions(given) != 1:
         return False
     try:
         values = as_array("y_pred", given)
@@ -368,7 +342,7 @@ def are_labels(given: Any) -> bool:
 
 def _refuse_ambiguous(x: Any, numbers: Any, function: str) -> None:
     """Raise if two columns by position may be labels with P(1), or correctness with confidence."""
-    if _dimensions(numbers) != 1 or _dimensions(x) != 1:
+    if dimensions(numbers) != 1 or dimensions(x) != 1:
         return
     try:
         values, second = as_array("y_true", x), as_array("probabilities", numbers)
@@ -387,7 +361,8 @@ def _refuse_ambiguous(x: Any, numbers: Any, function: str) -> None:
         ways = "Predictions.from_probabilities(x, numbers)", "Predictions.from_correct(x, numbers)"
     else:
         ways = (
-            f"{function}(y_true=x, probabilities=numbers), or add pos_label={positive}",
+            f"{function}(y_true=x, probabilities=numbers), or add pos_label={positive}, or of='event' to ask whether "
+            f"{positive} happens as often as predicted",
             f"{function}(correct=x, confidence=numbers)",
         )
     raise InvalidPredictions(
@@ -395,70 +370,3 @@ def _refuse_ambiguous(x: Any, numbers: Any, function: str) -> None:
         f"labels and the numbers are the probability of {positive}: {ways[0]}. If they say whether each prediction "
         f"was correct: {ways[1]}"
     )
-
-
-# -- what help() shows -------------------------------------------------------------------------------------------------
-
-
-def takes_predictions(function: Function) -> Function:
-    """Decorate a function of ``(x, second, third, /, *, ..., **columns)``: its help names and explains all of them."""
-    shown = signature(function)  # type: ignore[arg-type]
-    own = [one for one in shown.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
-    taken = {one.name for one in own}
-    named = [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=_DEFAULTS.get(name), annotation=_annotation(name))
-        for name in _NAMED
-        if name not in taken
-    ]
-    name: str = function.__name__  # type: ignore[attr-defined]
-    _OWN[name] = tuple(one.name for one in own if one.kind is Parameter.KEYWORD_ONLY)
-    function.__signature__ = shown.replace(parameters=[*own, *named])  # type: ignore[attr-defined]
-    function.__doc__ = _document(function.__doc__, taken)
-    return function
-
-
-def _document(docstring: str | None, taken: set[str]) -> str | None:
-    """A docstring with the data arguments among its parameters: places first, then its own, then names."""
-    if docstring is None:  # python -OO
-        return None
-    text = cleandoc(docstring)
-    head, mark, rest = text.partition("Parameters\n----------\n")
-    if not mark:
-        at = min((at for at in map(text.find, _SECTIONS) if at >= 0), default=len(text))
-        head, rest = f"{text[:at].rstrip()}\n\n", f"\n{text[at:]}"
-    end = min((at for at in map(rest.find, _SECTIONS) if at >= 0), default=len(rest))
-    own, after = rest[:end].strip("\n"), rest[end:]
-    # a function may have words of its own for one of them; those of a place come first, as it does
-    described = {name.strip() for line in re.findall(r"^(\w[\w, ]*) :", own, re.MULTILINE) for name in line.split(",")}
-    first, own = _split_places(own)
-    places, named = (
-        _entries({name: entry for name, entry in shared.items() if name not in skipped})
-        for shared, skipped in ((_POSITIONAL, described), (_NAMED, taken | described))
-    )
-    entries = [first, places, own, named]
-    return f"{head}Parameters\n----------\n" + "\n".join(part for part in entries if part) + f"\n\n{after}".rstrip()
-
-
-def _split_places(own: str) -> tuple[str, str]:
-    """The entries of places, which stand first, and the others."""
-    entries = re.split(r"\n(?=\w)", own)
-    count = next((i for i, entry in enumerate(entries) if entry.split(" :")[0] not in _POSITIONAL), len(entries))
-    return "\n".join(entries[:count]), "\n".join(entries[count:])
-
-
-_SECTIONS = tuple(
-    f"{name}\n{'-' * len(name)}\n"
-    for name in ("Returns", "Raises", "Warns", "See Also", "Notes", "References", "Examples")
-)
-
-
-def _entries(described: Mapping[str, tuple[str, str]]) -> str:
-    return "\n".join(
-        f"{name} : {kind}\n{indent(fill(words, 106), '    ')}" for name, (kind, words) in described.items()
-    )
-
-
-def _annotation(name: str) -> str:
-    """The type of a named argument, as text like other annotations."""
-    annotation: Any = Columns.__annotations__[name]
-    return getattr(annotation, "__forward_arg__", str(annotation))

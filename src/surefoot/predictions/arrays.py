@@ -16,7 +16,7 @@ from surefoot.predictions.border import Border
 from surefoot.predictions.checks import FRACTION, OUTCOME, refuse_null
 from surefoot.predictions.columns import Array, as_column, as_numbers, first_row, is_missing
 from surefoot.predictions.dataframe import is_frame, open_frame
-from surefoot.predictions.doubt import Claim, Numbers, doubt_of_rounded_text
+from surefoot.predictions.doubt import SAFE_SIDE, Claim, Numbers, doubt_of_rounded_text
 from surefoot.predictions.labels import Kind, as_labels, distinct, encode, kind_of, labels_in_names
 from surefoot.predictions.memory import InMemory
 
@@ -60,6 +60,15 @@ class ArrayPredictions(InMemory):
         assert labels is not None
         return encode(values[rows], labels)[0]
 
+    def is_label(self, column: str, label: int) -> Flags:
+        assert self.labels is not None
+        of_class: Flags = getattr(self, column) == self.labels[label]
+        return of_class
+
+    def _replace_rows(self, **columns: Any) -> ArrayPredictions:
+        arrays = {name: _read_only(values) if hasattr(values, "flags") else values for name, values in columns.items()}
+        return replace(self, **arrays)
+
     def is_truly(self, label: int, rows: slice = slice(None)) -> Flags:
         """Which of some rows are of a class, given by its position in ``labels``."""
         assert self.truth is not None
@@ -80,9 +89,9 @@ class ArrayPredictions(InMemory):
 
     def rounded_at(self, decimals: int) -> ArrayPredictions:
         """The same, knowing that confidences are text of so many decimals: a doubt of 0 was rounded, not claimed."""
-        at_one = self.doubt == 0
-        doubt = np.where(at_one, doubt_of_rounded_text(decimals), self.doubt)
-        return replace(self, _doubt=_read_only(doubt), _rounded=at_one)
+        at_one, least = self.doubt == 0, doubt_of_rounded_text(decimals)
+        doubt = np.where(at_one, least, self.doubt)
+        return replace(self, _doubt=_read_only(doubt), _rounded=at_one, _least=least / SAFE_SIDE)
 
 
 class ArrayBorder(Border):
@@ -108,32 +117,32 @@ class ArrayBorder(Border):
             self.verify(FRACTION, argument, values)
         return replace(found, most=float(most))
 
-    def outcome(self, correct: Any) -> Flags:
+    def outcome(self, correct: Any, argument: str = "correct") -> Flags:
         if isinstance(correct, list | tuple):
             correct = np.fromiter(correct, dtype=object, count=len(correct))
-        values = as_column("correct", correct)
+        values = as_column(argument, correct)
         if values.dtype == object:
             for row, value in enumerate(values):
                 if is_missing(value):
-                    raise refuse_null("correct", row, str(value))
+                    raise refuse_null(argument, row, str(value))
             if all(isinstance(value, bool | np.bool_ | int | np.integer | float | np.floating) for value in values):
                 try:
                     values = values.astype(np.float64)
                 except OverflowError:
                     row = next(row for row, value in enumerate(values) if abs(value) > 1)
-                    raise OUTCOME.error("correct", row, values[row]) from None
+                    raise OUTCOME.error(argument, row, values[row]) from None
         if values.dtype.kind == "b":
             return values
         if values.dtype.kind in "iuf":
             missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(0, dtype=bool)
             if missing.any() and first_row(OUTCOME.fails(values)) == first_row(missing):
-                raise refuse_null("correct", first_row(missing)[0], "nan")
-            self.verify(OUTCOME, "correct", values)
+                raise refuse_null(argument, first_row(missing)[0], "nan")
+            self.verify(OUTCOME, argument, values)
             return values.astype(bool)
         for row, value in enumerate(values.tolist()):
             if not isinstance(value, bool | int | float):
-                raise OUTCOME.error("correct", row, value)
-        raise InvalidPredictions(f"is of type {values.dtype}", argument="correct", hint=OUTCOME.hint)
+                raise OUTCOME.error(argument, row, value)
+        raise InvalidPredictions(f"is of type {values.dtype}", argument=argument, hint=OUTCOME.hint)
 
     def kind(self, labels: Array) -> Kind:
         return kind_of(labels)
@@ -174,6 +183,7 @@ class ArrayBorder(Border):
             _labels=labels,
             _log_odds=rest.get("log_odds"),
             _rounded=claim.rounded,
+            _floor=rest.get("floor"),
         )
 
     def from_probabilities(self, y_true: Any, probabilities: Any, *, labels: Any = None, **options: Any) -> Any:

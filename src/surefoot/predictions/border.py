@@ -53,8 +53,8 @@ class Border(ABC):
         """Finite floats in their own type, from 0 to 1 if they are fractions; of two dimensions at most, if not one."""
 
     @abstractmethod
-    def outcome(self, correct: Any) -> Any:
-        """Whether each row is correct: booleans, or 0 and 1."""
+    def outcome(self, correct: Any, argument: str = "correct") -> Any:
+        """Whether each row is correct, or something else is the case: booleans, or 0 and 1."""
 
     @abstractmethod
     def kind(self, labels: Any) -> Kind: ...
@@ -83,6 +83,9 @@ class Border(ABC):
         """The predictions. ``truth`` and ``predicted`` are labels; where ``labels`` are given, ``predicted`` and
         ``codes``, which are the truth once more, are positions among them.
         """
+
+    def check_together(self, **columns: Any) -> None:  # noqa: B027 (arrays always do)
+        """Raise unless all columns lie in one place."""
 
     # -- constructors --------------------------------------------------------------------------------------------------
 
@@ -154,7 +157,7 @@ class Border(ABC):
             claim = doubts.claim_of_columns(table, chosen, at, self.xp)
         weight = self.weight(sample_weight, len(truth))
         rest = {"truth": truth, "codes": codes, "predicted": chosen, "labels": names, "probabilities": table.values}
-        return self.build(codes == chosen, claim, weight, **rest)
+        return self.build(codes == chosen, claim, weight, **rest, floor=clip)
 
     def from_logits(
         self,
@@ -180,7 +183,7 @@ class Border(ABC):
         weight = self.weight(sample_weight, len(truth))
         probabilities = expit(odds[:, 1] if is_second else odds, self.xp)
         rest = {"truth": truth, "codes": codes, "predicted": chosen, "labels": names, "probabilities": probabilities}
-        return self.build(codes == chosen, claim, weight, **rest, log_odds=odds)
+        return self.build(codes == chosen, claim, weight, **rest, log_odds=odds, floor=clip)
 
     # -- columns -------------------------------------------------------------------------------------------------------
 

@@ -308,3 +308,11 @@ def side_by_side(name: str, columns: list[Any]) -> Array:
     if not columns:
         raise InvalidPredictions("has no columns", argument=name)
     return np.stack([as_numbers(name, column).values for column in columns], axis=1)
+
+
+def dimensions(given: Any) -> int:
+    """How many dimensions a column or a table has; 1 where its rows are of unequal length, which is said elsewhere."""
+    try:
+        return int(np.ndim(given))
+    except ValueError:
+        return 1

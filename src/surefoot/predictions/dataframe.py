@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from copy import copy
 from typing import Any
 
 from surefoot.errors import InvalidPredictions
+from surefoot.predictions.attempts import Attempts
 from surefoot.predictions.columns import Array, as_array, rectangle, side_by_side
 from surefoot.predictions.labels import as_labels, distinct, kind_of, labels_in_names
 
@@ -22,7 +24,7 @@ class FrameColumns:
         self.is_lazy = isinstance(opened, nw.LazyFrame)
         self._columns: list[Any] = opened.collect_schema().names()
         taken = dict(named)
-        if not any(value is not None for role, value in named.items() if role != "weight"):
+        if not any(value is not None for role, value in named.items() if role not in ("weight", "attempted")):
             taken = {role: named[role] or (role if role in self._columns else None) for role in named}
             if taken.get("probabilities"):
                 taken.update(dict.fromkeys(("confidence", "doubt", "correct")))
@@ -40,9 +42,9 @@ class FrameColumns:
     def has(self, role: str) -> bool:
         return self._named[role] is not None
 
-    def check(self, labels: Any, pos_label: Any) -> None:
+    def check(self, labels: Any, pos_label: Any, *, is_event: bool = False) -> None:
         """Raise if a role was named together with another that would say the same a second time."""
-        if not self.has("probabilities") and (labels is not None or pos_label is not None):
+        if not self.has("probabilities") and (labels is not None or (pos_label is not None and not is_event)):
             raise InvalidPredictions(
                 "labels= names the class of each column of probabilities", hint="name probabilities="
             )
@@ -71,11 +73,11 @@ class FrameColumns:
     def get(self, role: str) -> Any:
         """The column that plays a role, or None."""
         name = self.name(role)
-        return None if name is None else self._column(name)
+        return None if name is None else self.column(name)
 
     def need(self, role: str) -> Any:
         """The column that plays a role; raise if none was named."""
-        return self._column(self.need_name(role))
+        return self.column(self.need_name(role))
 
     def probability_names(self) -> list[Any]:
         """The columns that hold probabilities: one, or one for each class."""
@@ -106,9 +108,33 @@ class FrameColumns:
             values = as_labels("y_true", truth)
             if labels is None or _are_names(self.class_names(names), labels):
                 labels = labels_in_names(distinct(values), kind_of(values), self.class_names(names))
-            return side_by_side("probabilities", [self._column(name) for name in names]), labels
-        values = as_array("probabilities", self._column(names[0]))
+            return side_by_side("probabilities", [self.column(name) for name in names]), labels
+        values = as_array("probabilities", self.column(names[0]))
         return (rectangle("probabilities", list(values)) if values.dtype == object else values), labels
+
+    def cut(self, attempts: Attempts) -> FrameColumns:
+        """The same columns of the rows that were attempted."""
+        kept = copy(self)
+        (kept.frame,) = attempts.cut({"frame": self.frame}).values()
+        return kept
+
+    def make(
+        self, constructors: Any, labels: Any, pos_label: Any, options: dict[str, Any], *, from_logits: bool
+    ) -> Any:
+        """Predictions of the columns, by the constructor that takes what was named."""
+        common: dict[str, Any] = {"sample_weight": self.get("weight"), **options}
+        if from_logits and not self.has("probabilities"):
+            raise InvalidPredictions("from_logits= says that probabilities are logits", hint="name probabilities=")
+        if self.has("probabilities"):
+            truth, y_pred = self.need("truth"), self.get("predicted")
+            values, labels = self.probabilities(truth, labels)
+            constructor: Any = constructors.from_logits if from_logits else constructors.from_probabilities
+            return constructor(truth, values, labels=labels, pos_label=pos_label, y_pred=y_pred, **common)
+        claim = {"confidence": self.get("confidence"), "doubt": self.get("doubt")}
+        if self.has("correct"):
+            return constructors.from_correct(self.need("correct"), **claim, **common)
+        truth, predicted = self.need("truth"), self.need("predicted")
+        return constructors.from_labels(truth, predicted, **claim, pos_label=pos_label, **common)
 
     def role_of(self, column: str) -> str:
         """The argument that names a column; empty if none does."""
@@ -130,7 +156,8 @@ class FrameColumns:
             raise InvalidPredictions(f"{role}={name!r} is not a column of the frame, which has {self._list_columns()}.")
         return name
 
-    def _column(self, name: Any) -> Any:
+    def column(self, name: Any) -> Any:
+        """A column, by its name."""
         return dict(zip(self._columns, self.frame.iter_columns(), strict=True))[name].to_native()
 
     def _list_columns(self) -> str:

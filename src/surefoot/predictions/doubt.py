@@ -158,6 +158,11 @@ def claim_alone(argument: str, confidence: Numbers) -> Claim:
     return Claim(values, None, at_one, confidence.doubt_of_one)
 
 
+#: How many times smaller a rounded doubt is in the mean than what it is supposed to be where errors are counted, which
+#: is on the safe side there. Of an event both sides count: a number rounded to 1 lies half a half-step below it.
+SAFE_SIDE = 32.0
+
+
 def doubt_of_rounded_text(decimals: int) -> float:
     """The doubt of a 1 in decimal text: 16 half-steps as of other types; of so few digits that these are much, one.
 

@@ -13,10 +13,12 @@ import numpy as np
 
 from surefoot._stats.logistic import expit
 from surefoot.core.tally import Label
+from surefoot.core.view import View
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions.base import Predictions
 from surefoot.predictions.checks import check_lengths
-from surefoot.predictions.doubt import count, widen
+from surefoot.predictions.doubt import SAFE_SIDE, count, widen
+from surefoot.predictions.events import HAPPENED, position_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,6 +39,18 @@ class InMemory(Predictions):
     _labels: tuple[Label, ...] | None = None
     _log_odds: Any = None
     _rounded: Any = None
+    #: What probabilities are clipped to, and one less it.
+    _floor: float | None = None
+    #: What a probability of 0 is taken for, where text has rounded it.
+    _least: float = 0.0
+    chosen_view: View | None = None
+    event_label: Label | None = None
+    #: Which of the rows that were given were attempted; these are the rows. None if all were.
+    attempted: Any = None
+
+    @abstractmethod
+    def is_label(self, column: str, label: int) -> Any:
+        """Which rows are truly, or predicted to be, of a class, given by its position in ``labels``."""
 
     @abstractmethod
     def codes(self, column: str, rows: Any = slice(None)) -> Any:
@@ -57,8 +71,41 @@ class InMemory(Predictions):
         classes = "" if self.labels is None else f", {len(self.labels)} classes"
         weight = self.weight
         right = float((weight * self.correct).sum())
-        accuracy = f", accuracy {right / float(weight.sum()):.1%}" if bool(weight.any()) else ""
-        return f"Predictions({len(self):,} rows{classes}{accuracy})"
+        share = f"{right / float(weight.sum()):.1%}" if bool(weight.any()) else ""
+        end = f", {self.not_attempted:,} more not attempted)" if self.not_attempted else ")"
+        if self.view == "event":
+            return (
+                f"Predictions({len(self):,} rows, event {self.event_label!r}" + (f" in {share}" if share else "") + end
+            )
+        return f"Predictions({len(self):,} rows{classes}" + (f", accuracy {share}" if share else "") + end
+
+    @cached_property
+    def not_attempted(self) -> int:
+        """How many rows were not attempted, besides these."""
+        return 0 if self.attempted is None else count(~self.attempted)
+
+    def align(self, argument: str, given: Any) -> Any:
+        """A value for each row, of a column that was given for all rows or for those that were attempted."""
+        values = self._as_labels(argument, given)
+        if self.attempted is not None and len(values) == len(self.attempted):
+            return values[self.attempted]
+        check_lengths(rows=len(self), **{argument: values})
+        return values
+
+    def _skipped_by(self, by: Any) -> dict[Label, int]:
+        if self.attempted is None or by is None or isinstance(by, str):
+            return {}
+        values = self._as_labels("by", by)
+        if len(values) != len(self.attempted):
+            return {}
+        found, counts = self.xp.unique(values[~self.attempted], return_counts=True)
+        return dict(zip(found.tolist(), counts.tolist(), strict=True))
+
+    def row_numbers(self) -> Any:
+        """The number of each row among all that were given."""
+        if self.attempted is None:
+            return self.xp.arange(len(self))
+        return self.xp.where(self.attempted)[0]
 
     @property
     def wrong(self) -> Any:
@@ -145,11 +192,80 @@ class InMemory(Predictions):
             odds = self.xp.log(p) - self.xp.log1p(-p)
         return -odds if second_only and label == 0 else odds
 
+    @property
+    def has_second(self) -> bool:
+        """Whether one column of probabilities was given, those of the second label."""
+        return self.probabilities is not None and self.probabilities.ndim == 1
+
+    def event(self, label: Label) -> Self:
+        k = position_of(self, label)
+        is_predicted, happened = self.is_label("predicted", k), self.is_label("truth", k)
+        confidence, doubt = self._chance_of(k, is_predicted)
+        labels, probabilities, odds = HAPPENED, confidence, self._log_odds
+        # a number rounded to 0 is that of the other label rounded to 1
+        is_one_of_two = len(self.labels or ()) == 2
+        if self.has_second:
+            # the column as it is: of the first label it holds the probability that the event does not happen
+            labels, probabilities = HAPPENED if k else HAPPENED[::-1], self.probabilities
+        elif odds is not None:
+            odds = self.xp.stack([-odds[:, k], odds[:, k]], axis=1)
+        return self._replace_rows(
+            correct=happened,
+            _confidence=confidence,
+            _doubt=doubt,
+            _truth=happened,
+            _predicted=happened | True,
+            probabilities=probabilities,
+            _labels=labels,
+            _log_odds=odds,
+            _rounded=self._rounded if is_one_of_two or self._rounded is None else self._rounded & is_predicted,
+            chosen_view="event",
+            event_label=label,
+        )
+
+    @abstractmethod
+    def _replace_rows(self, **columns: Any) -> Self:
+        """The same with other columns; labels are booleans."""
+
+    def _chance_of(self, k: int, is_predicted: Any) -> tuple[Any, Any]:
+        """The probability of a class in each row, and that of all others together, neither with lost digits."""
+        xp, every = self.xp, slice(None)
+        own, rest = self.confidence_of(every), self.doubt_of(every)
+        if self._rounded is not None:
+            rest = xp.where(self._rounded, rest / SAFE_SIDE, rest)
+            own = xp.where(self._rounded, 1 - rest, own)
+        assert self.labels is not None
+        if len(self.labels) == 2:
+            return xp.where(is_predicted, own, rest), xp.where(is_predicted, rest, own)
+        if self.probabilities is None:
+            raise InvalidPredictions(
+                f"there are {len(self.labels)} classes, and these predictions hold the probability of one in each row",
+                hint="give the probabilities of all classes",
+            )
+        p = widen(self.probabilities[:, k])
+        if self._least:
+            p = xp.where(p == 0, self._least, p)
+        if self._log_odds is not None:
+            otherwise = expit(-widen(self._log_odds[:, k]), xp)
+        else:
+            otherwise = 1 - p
+            large = (p > 0.5) & ~is_predicted
+            if bool(large.any()):
+                table = widen(self.probabilities[large])
+                otherwise[large] = xp.clip(table[:, :k].sum(axis=1) + table[:, k + 1 :].sum(axis=1), 0.0, 1.0)
+        if self._floor is not None:
+            p = xp.clip(p, self._floor, 1 - self._floor)
+            otherwise = 1 - p
+        return xp.where(is_predicted, own, p), xp.where(is_predicted, rest, otherwise)
+
+    def _with_slices(self, by: Any) -> tuple[Self, Any]:
+        return self, None if by is None else self.slicing(by)
+
     def __getitem__(self, rows: Any) -> Self:
-        """Some of the rows, over the same labels."""
-        columns = {field.name: getattr(self, field.name) for field in fields(self)}
+        """Some of the rows, over the same labels; what was not attempted belongs to all of them only."""
+        columns = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "attempted"}
         cut = {name: values[rows] for name, values in columns.items() if hasattr(values, "shape")}
-        return replace(self, **cut, _labels=self.labels)
+        return replace(self, **cut, _labels=self.labels, attempted=None)
 
     def slicing(self, by: Any) -> Any:
         """The value that each row is sliced by: of a column of values, or of the ``"predicted"`` or ``"truth"``."""
@@ -158,14 +274,16 @@ class InMemory(Predictions):
                 raise InvalidPredictions(
                     argument="by", value=by, hint="give a column of values, 'predicted' or 'truth'"
                 )
+            if self.view == "event" and by == "predicted":
+                raise InvalidPredictions(
+                    "but every row is about the same event", argument="by", value=by, hint="give a column of values"
+                )
             if self._truth is None:
                 raise InvalidPredictions(
                     "but these predictions hold only whether each was correct", argument="by", value=by
                 )
             return getattr(self, by)
-        values = self._as_labels("by", by)
-        check_lengths(rows=len(self), by=values)
-        return values
+        return self.align("by", by)
 
     def split(self, values: Any) -> Iterator[tuple[Label, Self, Any]]:
         """The rows of each value that has any that count, and which they are; values rising.

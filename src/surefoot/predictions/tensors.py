@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.util import find_spec
 from typing import Any
@@ -125,6 +125,16 @@ class TensorPredictions(InMemory):
             return values
         return self.xp.searchsorted(self.xp.tensor(self.labels, device=values.device).long(), values)
 
+    def is_label(self, column: str, label: int) -> Tensor:
+        return self.codes(column) == label
+
+    def _replace_rows(self, **columns: Any) -> TensorPredictions:
+        for name in ("_truth", "_predicted"):
+            # positions in the labels, of which the second is the event unless it is the first
+            happened = columns[name]
+            columns[name] = (happened if columns["_labels"][1] else ~happened).long()
+        return replace(self, **columns, doubt_of_one=0.0, is_coded=True, follows_second=False)
+
     def ranking_scores(self, label: int) -> Tensor:
         """Numbers that rise strictly with a class's probability, free of ties made by rounding."""
         if self._log_odds is not None:
@@ -154,6 +164,10 @@ class TensorPredictions(InMemory):
             self.labels,
             array(self._log_odds),
             array(self._rounded),
+            self._floor,
+            chosen_view=self.chosen_view,
+            event_label=self.event_label,
+            attempted=array(self.attempted),
         )
 
 
@@ -218,12 +232,12 @@ class TensorBorder(Border):
             self.verify(FRACTION, argument, values)
         return Numbers(values, kind, most=most)
 
-    def outcome(self, correct: Any) -> Tensor:
-        values = self._column("correct", correct)
+    def outcome(self, correct: Any, argument: str = "correct") -> Tensor:
+        values = self._column(argument, correct)
         if values.dtype.is_complex:
-            raise InvalidPredictions(f"is of type {values.dtype}", argument="correct", hint=OUTCOME.hint)
+            raise InvalidPredictions(f"is of type {values.dtype}", argument=argument, hint=OUTCOME.hint)
         if str(values.dtype) != "torch.bool":
-            self.verify(OUTCOME, "correct", values)
+            self.verify(OUTCOME, argument, values)
         return values.bool()
 
     def kind(self, labels: Tensor) -> Kind:
@@ -261,6 +275,7 @@ class TensorBorder(Border):
             rest.get("labels"),
             rest.get("log_odds"),
             claim.rounded,
+            rest.get("floor"),
             doubt_of_one=claim.doubt_of_one,
             is_coded=rest.get("labels") is not None,
             follows_second=rest.get("follows_second", False),
@@ -331,6 +346,7 @@ class TensorBorder(Border):
             "probabilities",
             "logits",
             "sample_weight",
+            "attempted",
             "by",
             "groups",
         )

@@ -11,7 +11,8 @@ from surefoot.assessment.verdict import RISKY
 from surefoot.figures.concentration import ENOUGH_ERRORS, concentration
 from surefoot.figures.labels import significant, typeset
 from surefoot.figures.reliability import Bin, near_certainty_figure, reliability_figure
-from surefoot.render import svg, wording
+from surefoot.render import prediction_wording as wording
+from surefoot.render import svg
 from surefoot.render.looks import KINDS
 from surefoot.render.numbers import confidence_percent, percent, percent_interval, pluralize, points, rough_count
 from surefoot.render.section import Section

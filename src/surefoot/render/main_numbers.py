@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 
 from surefoot.assessment.result import Assessment
+from surefoot.core.view import View
 from surefoot.figures.labels import area, significant
-from surefoot.render import wording
+from surefoot.render import event_numbers
+from surefoot.render import prediction_wording as wording
 from surefoot.render.numbers import (
+    Number,
     percent,
     points,
     points_interval,
@@ -20,16 +22,6 @@ from surefoot.render.numbers import (
     signed_percent,
 )
 from surefoot.risk.result import RiskResult
-
-
-@dataclass(frozen=True)
-class Number:
-    """A number with its name and how to read it; ``is_main`` where it belongs on the shortest list."""
-
-    name: str
-    value: str
-    words: str
-    is_main: bool = True
 
 
 def risk_numbers(r: RiskResult, deciding: RiskResult, typical: tuple[float, float] | None = None) -> list[Number]:
@@ -89,8 +81,19 @@ def paper_numbers(a: Assessment) -> list[Number]:
 
 
 def sections(a: Assessment) -> dict[str, list[Number]]:
-    """All of them by section."""
+    """The main numbers of the view, by section."""
+    return _SECTIONS[a.view](a)
+
+
+def _of_predictions(a: Assessment) -> dict[str, list[Number]]:
     typical = None if a.verdict == "overconfident" else a.typical_csr
     risk = [*risk_numbers(a.risk, wording.deciding_side(a), typical), *deflation_numbers(a), *paper_numbers(a)]
     found = {"Risk": risk, "Value": value_numbers(a.metrics), "Common scores": score_numbers(a.metrics)}
     return {name: numbers for name, numbers in found.items() if numbers}
+
+
+_SECTIONS: dict[View, Callable[[Assessment], dict[str, list[Number]]]] = {
+    "prediction": _of_predictions,
+    "event": event_numbers.of_event,
+    "classes": event_numbers.of_classes,
+}

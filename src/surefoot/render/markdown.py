@@ -10,12 +10,12 @@ from surefoot.assessment.compare import Comparison
 from surefoot.assessment.result import Assessment
 from surefoot.figures.concentration import ENOUGH_ERRORS
 from surefoot.figures.labels import significant, typeset
-from surefoot.render import side_by_side, wording
+from surefoot.render import event_tables, prediction_wording, side_by_side, wording
 from surefoot.render.looks import SYMBOLS
 from surefoot.render.main_numbers import sections
 from surefoot.render.next_steps import next_steps
 from surefoot.render.numbers import count, factor, points, pvalue, rough_count
-from surefoot.render.text import severity
+from surefoot.render.severity import severity
 
 #: Slices that are shown.
 _MOST_SLICES = 20
@@ -49,10 +49,10 @@ def render_comparison(c: Comparison) -> str:
     ]
     for name, a in c.assessments.items():
         parts += [f"> **Warning ({escape(printable(name, 40))}):** {escape(w)}" for w in a.warnings]
-    parts.append(_table(["", *names], body, "l" + "r" * len(names)))
+    parts.append(table(["", *names], body, "l" + "r" * len(names)))
     if differences := side_by_side.all_differences(c):
         apart = f"minus {printable(c.first, 40)}, {side_by_side.level(c)}"
-        parts.append(_table(["Model", "Of", apart], differences, "lll"))
+        parts.append(table(["Model", "Of", apart], differences, "lll"))
     parts += [escape(note) for note in side_by_side.notes(c)]
     return "\n\n".join(parts) + "\n"
 
@@ -63,16 +63,18 @@ def _numbers(a: Assessment) -> list[str]:
         for numbers in sections(a).values()
         for number in numbers
     ]
-    return [_table(["", "value", ""], body, "lrl", is_escaped=(1,))]
+    return [table(["", "value", ""], body, "lrl", is_escaped=(1,))]
 
 
 def _bands(a: Assessment) -> list[str]:
-    bands = wording.bands(a)
+    if a.view != "prediction":
+        return _plain(event_tables.band_table(a))
+    bands = prediction_wording.bands(a)
     if len(bands) < 2:
         return []
     body = [
         [
-            wording.confidence_range(band),
+            prediction_wording.confidence_range(band),
             rough_count(band.rows),
             rough_count(band.stated),
             count(band.seen),
@@ -81,10 +83,12 @@ def _bands(a: Assessment) -> list[str]:
         for band in bands
     ]
     head = ["confidence", "rows", "expected errors", "observed errors", "O/E"]
-    return ["### By confidence", _table(head, body, "lrrrr")]
+    return ["### By confidence", table(head, body, "lrrrr")]
 
 
 def _slices(a: Assessment) -> list[str]:
+    if a.view != "prediction":
+        return _plain(event_tables.slice_table(a, _MOST_SLICES))
     if not a.slices:
         return []
     tested = a.by != "truth"
@@ -103,10 +107,23 @@ def _slices(a: Assessment) -> list[str]:
         ]
         for part in worst[:_MOST_SLICES]
     ]
-    found = [f"### {escape(wording.slice_title(a))}", _table([*head, *(["p, adjusted"] if tested else [])], body)]
+    found = [f"### {escape(wording.slice_title(a))}", table([*head, *(["p, adjusted"] if tested else [])], body)]
     if len(worst) > _MOST_SLICES:
         found.append(f"... and {len(worst) - _MOST_SLICES:,} more.")
     return found
+
+
+def _plain(found: event_tables.PlainTable | None) -> list[str]:
+    """A table of an event, or of classes."""
+    if found is None:
+        return []
+    has_marks = any(found.verdicts)
+    marks = event_tables.Column("", [SYMBOLS.get(verdict, "") for verdict in found.verdicts], is_number=False)
+    columns = [*([marks] if has_marks else []), *found.columns]
+    body = [[column.cells[i] for column in columns] for i in range(len(found.verdicts))]
+    sides = "".join("r" if column.is_number else "l" for column in columns)
+    parts = [f"### {escape(found.title)}", table([column.title for column in columns], body, sides)]
+    return [*parts, f"... and {found.left_out:,} more."] if found.left_out else parts
 
 
 def _notes(a: Assessment) -> list[str]:
@@ -124,7 +141,7 @@ def _next_steps(a: Assessment) -> list[str]:
     return found
 
 
-def _table(head: Sequence[str], body: Iterable[Sequence[str]], sides: str = "", is_escaped: Sequence[int] = ()) -> str:
+def table(head: Sequence[str], body: Iterable[Sequence[str]], sides: str = "", is_escaped: Sequence[int] = ()) -> str:
     """A table; ``sides`` holds l or r for each column, by default l for the first two and r for numbers."""
     sides = sides or "ll" + "r" * (len(head) - 2)
     rule = ["---:" if side == "r" else "---" for side in sides]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import platform
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import surefoot
 from surefoot.assessment.verdict import CLEAR_POINTS, CLEAR_RATIO, STRONG_POINTS, STRONG_RATIO
 from surefoot.figures.labels import area, power_of_ten, significant, typeset
 from surefoot.metrics import ALL
-from surefoot.render import wording
+from surefoot.render import prediction_wording as wording
 from surefoot.render.numbers import (
     count,
     percent,
@@ -29,6 +30,7 @@ from surefoot.render.numbers import (
     signed_percent,
 )
 from surefoot.render.section import Section
+from surefoot.render.shared_wording import rows_besides
 from surefoot.render.tables import Body, Cell, HtmlTable, Item, Row
 from surefoot.risk.result import RiskResult
 
@@ -75,21 +77,33 @@ class MethodSection(Section):
 
     def indicators(self) -> HtmlTable:
         """Every metric, and among those of risk the tests and bounds that are no metrics of their own."""
+        return self.table_of(self.a.metrics, self.test_rows())
+
+    def facts(self, name: str) -> tuple[str, str]:
+        """The title of a metric, and how to read it."""
+        return ALL[name].title, ALL[name].reading
+
+    def number(self, name: str, value: float) -> str:
+        """A metric as it is shown."""
+        return _number(ALL[name], value)
+
+    def table_of(self, metrics: Mapping[str, float], tests: Sequence[Row]) -> HtmlTable:
+        """The table of metrics, with tests after the first of those of risk."""
         groups: dict[str, list[Row]] = {group: [] for group in _GROUPS}
-        for name, value in self.a.metrics.items():
+        if "csr" not in metrics:
+            groups["risk"].extend(tests)
+        for name, value in metrics.items():
             metric = ALL[name]
             ideal = "—" if metric.ideal is None else _ideal(metric, metric.ideal)
             better = f"near {ideal}" if metric.direction == "nearest" else _BETTER[metric.direction]
-            reading = metric.reading
+            title, reading = self.facts(name)
             if name in self.a.reasons:
                 reading += f" Note: {typeset(self.a.reasons[name])}."
             if self.a.bounds.get(name):
                 reading += f" Off by at most {typeset(significant(self.a.bounds[name], 1))}."
-            groups[metric.about].append(
-                self.row(metric.title, name, _number(metric, value), value, ideal, better, reading)
-            )
+            groups[metric.about].append(self.row(title, name, self.number(name, value), value, ideal, better, reading))
             if name == "csr":
-                groups["risk"].extend(self.test_rows())
+                groups["risk"].extend(tests)
         names = [("Indicator", "t"), ("Value", "n"), ("Ideal", "n"), ("Better", "t"), ("How to read it", "x read")]
         bodies = [Body(found, f"={group}", _GROUPS[group]) for group, found in groups.items() if found]
         return HtmlTable("All indicators", names, bodies, "indicators")
@@ -143,7 +157,7 @@ class MethodSection(Section):
         doubts = a.counts.doubtful().doubt if a.counts is not None else np.empty(0)
         least = f" The smallest here is 1 in {typeset(reciprocal(float(doubts.min())))}." if len(doubts) else ""
         found = [
-            Item("Rows", f"{pluralize(risk.n, 'row')}, {weights}.{used}"),
+            Item("Rows", f"{pluralize(risk.n, 'row')}, {weights}{rows_besides(a)}.{used}"),
             Item("Doubt", f"1 − confidence, computed from logits or the other classes if given.{least}"),
             Item(
                 "Certain and rounded rows",

@@ -1,4 +1,4 @@
-"""What to do next: how to recalibrate, or how many labelled rows would settle an inconclusive result."""
+"""What to do next: recalibrate, act alone on what is confident enough, or label more rows, with their numbers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,18 @@ from surefoot._io.printable import printable
 from surefoot._stats.binomial import limits
 from surefoot._stats.quantiles import quantile
 from surefoot.assessment.result import Assessment
-from surefoot.render.numbers import points
+from surefoot.decisions.offers import USUAL, best_offer
+from surefoot.render.numbers import exact_percent, percent, points, rough_count, round_down, round_up
+from surefoot.risk.result import RiskResult
 
 #: The 80% point of the normal distribution.
 _POWER = 0.841621
 #: Rows from which a plan is no help.
 _TOO_MANY = 10**9
+#: The calibrator for events: it corrects the level and the spread of every probability, not only of the largest.
+_OF_EVENTS = "beta"
+#: Labels that are written into a call.
+_PLAIN = re.compile(r"[\w .+-]{1,40}")
 _NOT_ROWS = re.compile(r"\.(tally|json)$")
 
 
@@ -50,14 +56,85 @@ class Step:
 
 
 def next_steps(a: Assessment) -> list[Step]:
-    """At most two steps, the first of them the answer to the verdict."""
+    """At most three steps, the first of them the answer to the verdict."""
     if a.warnings:
         return [Step("Check the labels first, as the warning says. No other number means much if they are swapped.")]
+    return [_answer(a), *_act_alone(a)]
+
+
+def _answer(a: Assessment) -> Step:
+    """What the verdict calls for."""
     if a.verdict == "inconclusive":
-        return [_collect(a)]
-    if a.verdict == "no evidence against calibration":
-        return [_slice(a)] if not a.slices else [Step("Nothing to correct on this evidence. Check again on new rows.")]
-    return [_recalibrate(a)]
+        return _collect(a)
+    if a.verdict != "no evidence against calibration":
+        return _recalibrate(a)
+    if not a.slices or a.view == "classes":
+        return _slice(a)
+    return Step("Nothing to correct on this evidence. Check again on new rows.")
+
+
+def _act_alone(a: Assessment) -> list[Step]:
+    """From which confidence the model may act alone, where that is much of the work."""
+    offer = best_offer(a.offers)
+    if offer is None or offer.threshold is None:
+        return _label_more(a)
+    sure = exact_percent(round(1 - a.level, 12))
+    wrong = f"at most {exact_percent(offer.error)} of them wrong on new rows like these ({sure} confidence)"
+    # a threshold is of the confidences that it was found with
+    is_as_it_is = a.verdict in ("inconclusive", "no evidence against calibration")
+    start = "Let it act alone" if is_as_it_is else "Or leave the confidences as they are, and let it act alone"
+    if offer.coverage < 1:
+        from_here = exact_percent(offer.threshold)
+        words = f"{start} from {from_here} confidence on: {percent(offer.coverage)} of rows, {wrong}:"
+    else:
+        words = f"{start} on all rows: {wrong}:"
+    # of several error rates, each was looked at with a part of the level
+    error, level = f"{offer.error:g}", f"{a.level / len(USUAL):g}"
+    if a.path and (a.options or _NOT_ROWS.search(a.path)):
+        command = ["surefoot", "act-alone", printable(a.path, 500), *a.options, "--error", error, "--level", level]
+        return [Step(words, shlex.join([*command, "-o", "policy.json"]))]
+    return [Step(words, f"sf.act_alone({_data(a)}, error={error}, level={level})")]
+
+
+def _data(a: Assessment) -> str:
+    """The arguments that stand for the data, as they are called everywhere."""
+    if a.predictions is None:
+        return "tally"
+    if a.predictions.probabilities is not None:
+        return "y_true, probabilities"
+    return "correct=correct, confidence=confidence" if a.predictions.truth is None else "y_true, y_pred, confidence"
+
+
+def _label_more(a: Assessment) -> list[Step]:
+    """How many rows might show from which confidence it may act alone."""
+    last = a.offers[-1] if a.offers else None
+    if last is None or last.rows_needed is None or a.verdict == "inconclusive":
+        return []
+    needed = rough_count(float(f"{last.rows_needed:.1e}"))
+    return [
+        Step(
+            f"To find out from which confidence it may act alone, with at most {exact_percent(last.error)} wrong, "
+            f"label more rows: about {needed} might be enough."
+        )
+    ]
+
+
+def _brings(a: Assessment) -> str:
+    """What recalibration brings on rows that it was not fitted to, in brackets."""
+    if a.risk.is_weighted:
+        return " (calibrators do not take the weights)"
+    found = a.recalibrated
+    if found is None:
+        return ""
+    if math.isinf(found.log_loss):
+        return f" (cross-fitted on these rows, it takes log loss from infinite to {found.log_loss_after:.3f})"
+    low, high = found.saved_interval
+    if low <= 0:
+        return " (cross-fitted on these rows, it does not clearly lower log loss: more labelled rows might)"
+    return (
+        f" (cross-fitted on these rows, it lowers log loss from {found.log_loss:.3f} by {found.saved:.2g}, 95% CI "
+        f"{round_down(low, 2)} to {round_up(high, 2)})"
+    )
 
 
 def rows_needed(a: Assessment) -> int | None:
@@ -66,25 +143,45 @@ def rows_needed(a: Assessment) -> int | None:
     With so many, an overstatement of the margin shows in the errors, and the interval of a calibrated model leaves it
     out: either happens with a probability of 80%.
     """
-    # errors in rows, whatever the scale of the weights
-    rows, scale = a.risk.n, a.risk.n / a.weight if a.risk.is_weighted else 1.0
-    share = min(0.5, max(a.risk.observed_errors * scale, a.risk.expected_errors * scale, 1.0) / (rows or 1.0))
+    share, effect = _rarer(a)
     reach = (quantile(1 - a.level) + _POWER) / a.margin
     detected = share * (1 - share) * reach**2
-    excluded = _rows_that_exclude(a.margin, share)
+    # of events, both ends of the interval have to leave it out
+    excluded = _rows_that_exclude(a.margin, share, 0.8 if a.view == "prediction" else 0.9)
     if excluded is None or not detected < _TOO_MANY:
         return None
-    needed = a.risk.design_effect * _loss(a) * max(detected, excluded)
+    needed = effect * _loss(a) * max(detected, excluded)
     size = int(10.0 ** max(0, math.floor(math.log10(needed)) - 1))
     return math.ceil(needed / size) * size if needed < _TOO_MANY else None
 
 
-def _rows_that_exclude(margin: float, share: float) -> float | None:
-    """Rows after which the 95% interval of a calibrated model excludes the margin, four times in five."""
+def _rarer(a: Assessment) -> tuple[float, float]:
+    """The share of errors, or of what is rarer of an event and its absence, and the design effect; of the worst class.
+
+    In rows, whatever the scale of the weights; at least one row, and at most half.
+    """
+    if a.view == "classes":
+        return max(_rarer_event(part.risk) for part in a.slices)
+    if a.view == "event":
+        return _rarer_event(a.risk, a.weight)
+    rows, scale = a.risk.n, a.risk.n / a.weight if a.risk.is_weighted else 1.0
+    share = max(a.risk.observed_errors * scale, a.risk.expected_errors * scale, 1.0) / (rows or 1.0)
+    return min(0.5, share), a.risk.design_effect
+
+
+def _rarer_event(r: RiskResult, weight: float = math.nan) -> tuple[float, float]:
+    total = r.observed_events + r.observed_errors if math.isnan(weight) or not r.is_weighted else weight
+    shares = [number / (total or 1.0) for number in (r.observed_events, r.expected_events)]
+    middle = min(shares, key=lambda share: abs(share - 0.5))
+    return min(0.5, max(min(middle, 1 - middle), 1.0 / (r.n or 1.0))), r.design_effect
+
+
+def _rows_that_exclude(margin: float, share: float, often: float) -> float | None:
+    """Rows after which one end of the 95% interval of a calibrated model excludes the margin, so often."""
     from scipy.special import bdtrik
 
     def is_enough(n: float) -> bool:
-        errors = max(0.0, math.ceil(float(bdtrik(0.8, n, share)))) if share else 0.0
+        errors = max(0.0, math.ceil(float(bdtrik(often, n, share)))) if share else 0.0
         return float(limits(errors, n)[1]) - share <= margin
 
     most = 1.0
@@ -112,17 +209,22 @@ def _collect(a: Assessment) -> Step:
     needed = rows_needed(a)
     if needed is None:
         return Step(f"No realistic number of rows settles this at a margin of {margin}: choose a wider margin.")
-    if needed <= a.risk.n:
+    rows = a.slices[0].risk.n if a.view == "classes" else a.risk.n
+    if needed <= rows:
         # enough for most data sets like this one, and this is one of the others
-        return Step(f"Label more rows: {a.risk.n:,} are usually enough to find or exclude {margin}, but not here.")
+        return Step(f"Label more rows: {rows:,} are usually enough to find or exclude {margin}, but not here.")
+    effect = "an overstatement" if a.view == "prediction" else "a difference"
+    each = " in each class" if a.view == "classes" else ""
     return Step(
-        f"Label more rows. About {needed:,} in all would settle it: enough to detect an overstatement of {margin}, or "
-        "to exclude it, four times in five."
+        f"Label more rows. About {needed:,} in all would settle it: enough to detect {effect} of {margin}, or "
+        f"to exclude it{each}, four times in five."
     )
 
 
 def _slice(a: Assessment) -> Step:
     words = "Nothing to correct on this evidence. Look into groups of rows next"
+    if a.view == "classes":
+        return Step(f"{words}, one class at a time:", 'sf.assess(..., of="event", pos_label=label, by=groups)')
     if a.path and (a.options or _NOT_ROWS.search(a.path)):
         return Step(
             f"{words}:", shlex.join(["surefoot", "assess", printable(a.path, 500), *a.options, "--by", "COLUMN"])
@@ -133,30 +235,61 @@ def _slice(a: Assessment) -> Step:
 def _recalibrate(a: Assessment) -> Step:
     words = "Recalibrate, on labelled rows that the model was not trained on"
     options = _options(a)
-    if options and not _NOT_ROWS.search(a.path):
-        return Step(f"{words}:", shlex.join(["surefoot", "calibrate", "--fit", printable(a.path, 500), *options]))
-    if a.predictions is None:
-        has_classes = has_labels = "auc" in a.metrics
-    else:
-        has_classes, has_labels = a.predictions.probabilities is not None, a.predictions.truth is not None
+    if a.path and options and not _NOT_ROWS.search(a.path):
+        command = ["surefoot", "calibrate", "--fit", printable(a.path, 500), *options]
+        if a.view == "prediction":
+            return Step(f"{words}{_brings(a)}:", shlex.join(command))
+        then = "then correct new rows with surefoot calibrate --load, and assess these"
+        return Step(f"{words}; {then}:", shlex.join([*command, "--method", _OF_EVENTS, "--save", "calibrator.json"]))
     where = ", in Python" if a.path else ""
-    return Step(f"{words}{where}:", _python_call(has_classes=has_classes, has_labels=has_labels))
+    if a.view != "prediction":
+        return Step(f"{words}{where}; then assess what it predicts for new rows:", _event_call(a))
+    if _is_below_half(a):
+        then = "; then take predict_proba(confidence)[:, 1] for new rows"
+        return Step(f"{words}{where}{_brings(a)}{then}:", f"sf.calibrators.Beta().fit(confidence, {_correct(a)})")
+    has_classes = "auc" in a.metrics if a.predictions is None else a.predictions.probabilities is not None
+    return Step(f"{words}{where}{_brings(a)}:", _python_call(a, has_classes=has_classes))
 
 
-def _python_call(*, has_classes: bool, has_labels: bool) -> str:
+def _is_below_half(a: Assessment) -> bool:
+    """Whether confidences without class probabilities are below one half: two classes cannot stand for them."""
+    p = a.predictions
+    return p is not None and p.probabilities is None and bool((p.doubt > 0.5).any())
+
+
+def _correct(a: Assessment) -> str:
+    has_labels = "auc" in a.metrics if a.predictions is None else a.predictions.truth is not None
+    return "y_true == y_pred" if has_labels else "correct"
+
+
+def _event_call(a: Assessment) -> str:
+    """Fit a calibrator of probabilities themselves: those of the event, or those of all classes."""
+    if a.view == "classes":
+        return "sf.calibrators.Beta().fit(probabilities, y_true)"
+    event = repr(a.event) if _PLAIN.fullmatch(str(a.event)) else "event"
+    return f"sf.calibrators.Beta().fit(p_event, np.asarray(y_true) == {event})"
+
+
+def _python_call(a: Assessment, *, has_classes: bool) -> str:
     if has_classes:
         return "sf.calibrate(y_true, probabilities)"
-    correct = "y_true == y_pred" if has_labels else "correct"
-    return f"sf.calibrate({correct}, np.column_stack([1 - np.asarray(confidence), confidence]))"
+    return f"sf.calibrate({_correct(a)}, np.column_stack([1 - np.asarray(confidence), confidence]))"
 
 
 def _options(a: Assessment) -> list[str]:
     """The options of ``surefoot calibrate`` that name the columns used; none if it takes no such columns."""
+    if _is_below_half(a):
+        return []
     used = dict(zip(a.options[::2], a.options[1::2], strict=True))
+    attempted = ["--attempted", used["--attempted"]] if "--attempted" in used else []
+    delimiter = ["--delimiter", used["--delimiter"]] if "--delimiter" in used else []
+    if a.not_attempted and not attempted:
+        # outcomes in words are no labels
+        return []
     if "--correct" in used and "--confidence" in used:
-        return ["--truth", used["--correct"], "--probabilities", used["--confidence"]]
+        return ["--truth", used["--correct"], "--probabilities", used["--confidence"], *attempted, *delimiter]
     scores = next((role for role in ("--probabilities", "--logits") if role in used), None)
     if scores is None or "--truth" not in used:
         return []
     positive = ["--positive", used["--positive"]] if "--positive" in used else []
-    return ["--truth", used["--truth"], scores, used[scores], *positive]
+    return ["--truth", used["--truth"], scores, used[scores], *positive, *attempted, *delimiter]

@@ -14,9 +14,9 @@ from surefoot.figures.labels import significant, typeset
 from surefoot.metrics.confusion import Confusion
 from surefoot.render import side_by_side, wording
 from surefoot.render.looks import NOTEBOOK_COLOURS, SYMBOLS
-from surefoot.render.main_numbers import Number, risk_numbers, sections
+from surefoot.render.main_numbers import risk_numbers, sections
 from surefoot.render.next_steps import next_steps
-from surefoot.render.numbers import percent, percent_interval, pluralize, pvalue, score
+from surefoot.render.numbers import Number, percent, percent_interval, pluralize, pvalue, score
 from surefoot.risk.result import RiskResult
 
 #: Classes of a matrix that are shown.
@@ -52,10 +52,10 @@ def comparison_card(c: Comparison) -> str:
     )
     closing = side_by_side.closing(c)
     head = f'<p style="margin:0">{f"<strong>{_escape(closing)}</strong> " if closing else ""}{_escape(c.pairing)}.</p>'
-    tables = _grid(["", *names], body)
+    tables = grid(["", *names], body)
     if apart := side_by_side.all_differences(c):
         title = f"minus {printable(c.first, 24)}, {side_by_side.level(c)}"
-        tables += _grid(["model", "of", title], [[*map(_escape, row)] for row in apart])
+        tables += grid(["model", "of", title], [[*map(_escape, row)] for row in apart])
     notes = "".join(f'<p style="{_QUIET}">{_escape(note)}</p>' for note in side_by_side.notes(c))
     return f"<div>{head}{warned}{tables}{notes}</div>"
 
@@ -85,7 +85,7 @@ def calibration_card(c: Calibration) -> str:
         body.append([f"<strong>{cell}</strong>" if cell and name == c.recommended else cell for cell in row])
     noted = ((name, trial.note) for name, trial in c.trials.items() if trial.note)
     notes = "".join(f'<p style="{_QUIET}">{_escape(f"{name}: {note}")}</p>' for name, note in noted)
-    return f"<div>{head}{_grid(titles, body)}{notes}</div>"
+    return f"<div>{head}{grid(titles, body)}{notes}</div>"
 
 
 def risk_card(r: RiskResult) -> str:
@@ -153,7 +153,7 @@ def _list(numbers: Iterable[Number]) -> str:
     return f'<table style="border-collapse:collapse"><tbody>{body}</tbody></table>'
 
 
-def _grid(titles: Sequence[str], body: Iterable[Sequence[str]]) -> str:
+def grid(titles: Sequence[str], body: Iterable[Sequence[str]]) -> str:
     """A table whose cells are HTML already; titles are not."""
     style = f"text-align:left;{_CELL}"
     head = "".join(f'<th style="{style};opacity:.75">{_escape(title)}</th>' for title in titles)

@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from surefoot.figures.labels import significant
 
 #: Differences from 0 or 1 that rounding makes.
 _DUST = 1e-13
+#: The share below which percentages say nothing: it is one in so many.
+RARE = 1e-4
+#: Digits of a ratio, and how many more at most where fewer would hide that it is not 1.
+_DIGITS, _MOST_DIGITS = 3, 8
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number with its name and how to read it; ``is_main`` where it belongs on the shortest list."""
+
+    name: str
+    value: str
+    words: str
+    is_main: bool = True
 
 
 def count(value: float) -> str:
@@ -40,6 +55,36 @@ def percent(value: float, *, zero: str = "0.0%") -> str:
     return f"{value:.1%}"
 
 
+def percents(*values: float) -> list[str]:
+    """Shares that are compared, in as many digits as tell them apart; what is rarer than 0.01% as one in so many.
+
+    Examples
+    --------
+    >>> percents(0.0006, 0.0014), percents(0.27, 0.117), percents(8e-05, 0.0)
+    (['0.06%', '0.14%'], ['27.0%', '11.7%'], ['1 in 12,000', '0.0%'])
+    """
+    largest = max(map(abs, values))
+    if 0 < largest < RARE:
+        return [one_in(value) if value else "0.0%" for value in values]
+    texts = [percent(value) for value in values]
+    # at most two decimals, but three digits of what is rare
+    most = max(2, 1 - math.floor(math.log10(100 * largest)) + 1) if largest else 1
+    decimals = 2
+    while len(set(texts)) < len(set(values)) and decimals <= most:
+        texts = [f"{value:.{decimals}%}" for value in values]
+        decimals += 1
+    return texts
+
+
+def one_in(share: float) -> str:
+    """A small share as one in so many, in two digits."""
+    if share < 1e-10:
+        return "below 1 in 10,000,000,000"
+    many = 1 / share
+    size = 10 ** (math.floor(math.log10(many)) - 1)
+    return f"1 in {round(many / size) * size:,.0f}"
+
+
 def score(value: float) -> str:
     """A score such as ECE: four decimals, three digits of what is smaller."""
     if math.isnan(value) or math.isinf(value) or 0 < abs(value) < 0.001:
@@ -64,6 +109,17 @@ def precise_percent(confidence: float) -> str:
     # digits of the doubt, rounded to two, as a plain decimal number of percent
     digits = Decimal(f"{doubt:.1e}") * 100
     return f"{(100 - digits).normalize():f}%"
+
+
+def exact_percent(value: float | Decimal) -> str:
+    """A share with all the digits that it was given: 1%, 91.5%, 99.99999%."""
+    exact = value if isinstance(value, Decimal) else Decimal(repr(float(value)))
+    return f"{(100 * exact).normalize():f}%"
+
+
+def rate_percent(value: float) -> str:
+    """A rate of errors: one decimal, two digits below 1%: 4.1%, 0.95%, 0.012%."""
+    return f"{significant(100 * value, 2)}%" if 0 < value < 0.00995 else percent(value, zero="0%")
 
 
 def factor(seen: float, stated: float) -> str:
@@ -99,6 +155,16 @@ def stated_percent(doubt: float) -> str:
     if doubt < 1e-4:
         return confidence_percent(doubt)
     return f"{100 * (1 - doubt):.{4 if doubt >= 0.1 else 6}g}%"
+
+
+def risk_percent(probability: float) -> str:
+    """A predicted probability in three digits, near 1 in as many as its complement needs: 0.0523%, 45.2%, 99.96%."""
+    if 0 < probability < RARE:
+        return one_in(probability)
+    if probability <= 0.5:
+        return f"{significant(100 * probability)}%" if probability else "0%"
+    doubt = 1 - probability
+    return f"{100 * probability:.3g}%" if doubt >= 0.1 else confidence_percent(doubt)
 
 
 def reciprocal(p: float) -> str:
@@ -146,7 +212,7 @@ def points(value: float, *, up: bool = False) -> str:
     """
     size = 100 * value
     text = _point(math.ceil(round(10 * size, 9)) / 10 if up else size)
-    return f"{text} point" if text == "1" else f"{text} points"
+    return f"{text} point" if text in ("1", "-1") else f"{text} points"
 
 
 def points_interval(low: float, high: float) -> str:
@@ -159,8 +225,40 @@ def points_interval(low: float, high: float) -> str:
 
 
 def ratio_interval(low: float, high: float) -> str:
-    """The ends of an interval of a ratio, in three digits that are never to the kind side."""
-    return f"{round_down(low)} to {round_up(high)}"
+    """The ends of an interval of a ratio, in three digits that are never to the kind side.
+
+    More digits where three would make an interval that leaves out 1 seem to include it.
+
+    Examples
+    --------
+    >>> ratio_interval(0.776, 0.8351), ratio_interval(0.99912, 0.99968)
+    ('0.776 to 0.836', '0.9991 to 0.9997')
+    """
+    digits = _ratio_digits(low, high)
+    return f"{round_down(low, digits)} to {round_up(high, digits)}"
+
+
+def ratio(value: float, low: float = math.nan, high: float = math.nan) -> str:
+    """A ratio in as many digits as its interval is written in."""
+    digits = _ratio_digits(low, high)
+    # 1.000 is no more than 1.00
+    return significant(value, digits if digits == _DIGITS or f"{value:.2f}" == "1.00" else _DIGITS)
+
+
+def _ratio_digits(low: float, high: float) -> int:
+    """As many digits as keep an interval on its own side of 1."""
+    for digits in range(_DIGITS, _MOST_DIGITS):
+        least, most = (
+            float(end.replace(",", "")) if _is_plain(end) else math.nan
+            for end in (round_down(low, digits), round_up(high, digits))
+        )
+        if not ((low > 1 and least <= 1) or (high < 1 and most >= 1)):
+            return digits
+    return _MOST_DIGITS
+
+
+def _is_plain(text: str) -> bool:
+    return text[-1].isdigit()
 
 
 def _point(value: float) -> str:

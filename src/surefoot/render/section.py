@@ -8,7 +8,7 @@ from typing import Any
 from surefoot._io.printable import printable
 from surefoot.assessment.result import Assessment
 from surefoot.assessment.slices import Slice
-from surefoot.render.text import severity
+from surefoot.render.severity import severity
 
 #: Slices that can be shown in the figures, and rows of a table: a report stays below 1.5 MB.
 MOST_LAYERS, MOST_ROWS = 40, 200

@@ -13,34 +13,66 @@ from surefoot.assessment.compare import Comparison, Riskier
 from surefoot.assessment.result import Assessment
 from surefoot.figures.labels import area, significant, typeset
 from surefoot.render.html import page
-from surefoot.render.numbers import percent, points, pvalue, round_down, score, signed_percent
+from surefoot.render.numbers import percent, points, pvalue, ratio, round_down, score, signed_percent
+from surefoot.render.shared_wording import share_of_rows
 from surefoot.render.tables import Body, Cell, HtmlTable, Row
 from surefoot.render.text import BOLD, DIM, Terminal
-from surefoot.render.wording import deciding_side, headline
+from surefoot.render.wording import deciding_pvalue, headline
 from surefoot.risk.differences import LEAST
 
 _MOST_COLUMNS = 4
 #: What many models are not shown in: there is no room.
-_NARROW = ("gain", "CSR at least", "log loss", "Brier")
+_NOT_ATTEMPTED = "not attempted"
+_NARROW = ("gain", "CSR at least", "log loss", "Brier", _NOT_ATTEMPTED)
 #: Section, name, how to read it off an assessment, the difference it has, and which way is better.
 _LINES: list[tuple[str, str, Any, str, str]] = [
     ("Risk", "O/E", lambda a: significant(a.risk.oe_ratio), "log_oe", ""),
     ("Risk", "overstatement", lambda a: points(a.risk.overstatement), "overstatement", ""),
-    ("Risk", "p-value", lambda a: pvalue(deciding_side(a).pvalue_omnibus), "", ""),
+    ("Risk", "p-value", lambda a: pvalue(deciding_pvalue(a)), "", ""),
     ("Risk", "CSR", lambda a: significant(a.risk.csr), "csr", ""),
     ("Risk", "CSR at least", lambda a: round_down(a.risk.csr_lower), "", ""),
     ("Risk", "deflation", lambda a: percent(a.risk.deflation, zero="0%"), "", ""),
-    ("Value", "accuracy", lambda a: percent(a.metrics["accuracy"]), "accuracy", "higher"),
-    ("Value", "cwA", lambda a: percent(a.metrics["cw_accuracy"]), "cw_accuracy", "higher"),
-    ("Value", "gain", lambda a: signed_percent(a.metrics["gain"]), "", ""),
+    ("Value", _NOT_ATTEMPTED, lambda a: _not_attempted(a), "", ""),
+    ("Value", "accuracy", lambda a: percent(_metric(a, "accuracy")), "accuracy", "higher"),
+    ("Value", "cwA", lambda a: percent(_metric(a, "cw_accuracy")), "cw_accuracy", "higher"),
+    ("Value", "gain", lambda a: signed_percent(_metric(a, "gain")), "", ""),
     ("Value", "AUC", lambda a: area(a.metrics.get("auc", math.nan)), "auc", "higher"),
     ("Value", "cwAUC", lambda a: area(a.metrics.get("cw_auc", math.nan)), "cw_auc", "higher"),
     ("Scores", "ECE", lambda a: score(a.metrics.get("ece", math.nan)), "", ""),
     ("Scores", "Brier", lambda a: score(a.metrics.get("brier", math.nan)), "brier", "lower"),
     ("Scores", "log loss", lambda a: score(a.metrics.get("log_loss", math.nan)), "log_loss", "lower"),
 ]
-#: The names of differences in a note.
-_NAMES = {key: name for _, name, _, key, _ in _LINES} | {"overstatement": "overstatement"}
+#: The same for events, and for classes.
+_EVENT_LINES: list[tuple[str, str, Any, str, str]] = [
+    ("Calibration", "O/E", lambda a: ratio(a.risk.oe_ratio, *a.risk.oe_interval), "log_oe", ""),
+    ("Calibration", "difference", lambda a: points(a.risk.overstatement), "overstatement", ""),
+    ("Calibration", "in the large", lambda a: significant(_metric(a, "calibration_in_the_large")), "", ""),
+    ("Calibration", "slope", lambda a: significant(_metric(a, "calibration_slope")), "", ""),
+    ("Calibration", "ICI", lambda a: score(_metric(a, "ici")), "", ""),
+    ("Calibration", "ECE", lambda a: score(_metric(a, "ece")), "", ""),
+    ("Calibration", "p-value", lambda a: pvalue(deciding_pvalue(a)), "", ""),
+    ("Discrimination", "C-statistic", lambda a: area(_metric(a, "auc")), "auc", "higher"),
+    ("Scores", "Brier", lambda a: score(_metric(a, "brier")), "brier", "lower"),
+    ("Scores", "scaled Brier", lambda a: score(_metric(a, "scaled_brier")), "", ""),
+    ("Scores", "log loss", lambda a: score(_metric(a, "log_loss")), "log_loss", "lower"),
+    ("Rows", _NOT_ATTEMPTED, lambda a: _not_attempted(a), "", ""),
+]
+#: Of classes, sums over all of them say nothing.
+_CLASS_LINES = [line for line in _EVENT_LINES if line[1] not in ("O/E", "difference", "in the large")]
+
+
+def _not_attempted(a: Assessment) -> str:
+    return f"{a.not_attempted:,} ({percent(a.share_not_attempted)})" if a.not_attempted else "0"
+
+
+def _metric(a: Assessment, name: str) -> float:
+    return a.metrics.get(name, math.nan)
+
+
+def _lines(c: Comparison) -> list[tuple[str, str, Any, str, str]]:
+    """What is shown, by what all of them are about."""
+    views = {a.view for a in c.assessments.values()}
+    return {"event": _EVENT_LINES, "classes": _CLASS_LINES}.get(views.pop() if len(views) == 1 else "", _LINES)
 
 
 def render(c: Comparison, terminal: Terminal | None = None) -> str:
@@ -71,7 +103,7 @@ def lines(c: Comparison) -> list[tuple[str, str, list[str]]]:
     """Section, name, and the value of each model, of every indicator that any of them has."""
     return [
         (group, name, [read(a) for a in c.assessments.values()])
-        for group, name, read, _, _ in _LINES
+        for group, name, read, _, _ in _lines(c)
         if _has_values(c, name)
     ]
 
@@ -81,7 +113,7 @@ def all_differences(c: Comparison) -> list[tuple[str, str, str]]:
     return [
         (printable(other, 40), name, words)
         for other in list(c.assessments)[1:]
-        for _, name, _, key, _ in _LINES
+        for _, name, _, key, _ in _lines(c)
         if (words := difference(c, other, key))
     ]
 
@@ -90,9 +122,9 @@ def _columns(c: Comparison, terminal: Terminal) -> Iterator[str]:
     """Models in columns, and of two the differences beside them."""
     is_pair = len(c.assessments) == 2
     apart = {}
-    if is_pair:
+    if is_pair and all_differences(c):
         other = list(c.assessments)[1]
-        apart = {name: difference(c, other, key) for _, name, _, key, _ in _LINES if key}
+        apart = {name: difference(c, other, key) for _, name, _, key, _ in _lines(c) if key}
         apart[""] = f"{printable(other, 24)} - {printable(c.first, 24)}, {level(c)}"
     yield from _table(c, terminal, apart)
     if not is_pair:
@@ -132,7 +164,7 @@ def _table(c: Comparison, terminal: Terminal, apart: Mapping[str, str], *, with_
     if with_verdict:
         yield f"{'verdict':<16}" + "".join(f"{words:>{width}}" for words in verdicts)
     section = ""
-    for group, name, read, key, better in _LINES:
+    for group, name, read, key, better in _lines(c):
         if not _has_values(c, name):
             continue
         if group != section:
@@ -148,7 +180,7 @@ def _table(c: Comparison, terminal: Terminal, apart: Mapping[str, str], *, with_
 
 
 def _differences(c: Comparison, terminal: Terminal) -> Iterator[str]:
-    if len(c.assessments) == 1:
+    if len(c.assessments) == 1 or not all_differences(c):
         return
     yield ""
     for line in terminal.wrap(f"Differences, each model minus {printable(c.first, 24)}, {level(c)}"):
@@ -168,7 +200,7 @@ def _differences(c: Comparison, terminal: Terminal) -> Iterator[str]:
 
 def _rows(c: Comparison, terminal: Terminal) -> Iterator[str]:
     """More than four models: models become rows, indicators columns."""
-    kept = [(name, read) for _, name, read, _, _ in _LINES if _has_values(c, name) and name not in _NARROW]
+    kept = [(name, read) for _, name, read, _, _ in _lines(c) if _has_values(c, name) and name not in _NARROW]
     width = max(10, *(len(printable(name, 24)) + 2 for name in c.assessments))
     yield terminal.style(f"{'':<{width}}" + "".join(f"{name:>12}" for name, _ in kept) + "   verdict", DIM)
     for name, a in c.assessments.items():
@@ -182,8 +214,25 @@ def _verdict_words(a: Assessment) -> str:
     return a.verdict if a.degree is None else f"{a.degree} {a.verdict}"
 
 
+#: The metric behind a line that some models do not have.
+_NEEDED = {
+    "AUC": "auc",
+    "cwAUC": "cw_auc",
+    "C-statistic": "auc",
+    "ECE": "ece",
+    "ICI": "ici",
+    "in the large": "calibration_in_the_large",
+    "slope": "calibration_slope",
+    "Brier": "brier",
+    "scaled Brier": "scaled_brier",
+    "log loss": "log_loss",
+}
+
+
 def _has_values(c: Comparison, name: str) -> bool:
-    needed = {"AUC": "auc", "cwAUC": "cw_auc", "ECE": "ece", "Brier": "brier", "log loss": "log_loss"}.get(name)
+    needed = _NEEDED.get(name)
+    if name == _NOT_ATTEMPTED:
+        return any(a.not_attempted for a in c.assessments.values())
     return needed is None or any(needed in a.metrics for a in c.assessments.values())
 
 
@@ -237,27 +286,56 @@ def closing(c: Comparison) -> str:
         one, two = (name, first) if found.difference > 0 else (first, name)
         apart, p = points(abs(found.difference)), _describe_pvalue(c, found)
         worse = c[other if found.difference > 0 else c.first].risk.overstatement
-        if worse > 0:
+        if c[c.first].view == "event":
+            sentences.append(_event_closing(c, one, two, other, f"{apart} more ({p})"))
+        elif worse > 0:
             sentences.append(f"{one} is riskier than {two}: confidence exceeds accuracy by {apart} more ({p}).")
         else:
             finding = f"mean confidence minus accuracy is {apart} more"
             sentences.append(f"{one} is less cautious than {two}: {finding} ({p}).")
     if sentences or not c.riskier:
         return " ".join(sentences)
+    if c[c.first].view == "event":
+        (found, *others) = c.riskier.values()
+        p = "" if others else f" ({_describe_pvalue(c, found)})"
+        return f"No evidence that any predicts higher than {printable(c.first, 24)}, or lower{p}."
     if len(c.assessments) == 2:
         (found,) = c.riskier.values()
         return f"No evidence that either overstates its confidence more than the other ({_describe_pvalue(c, found)})."
     return f"No evidence that any overstates its confidence more, or less, than {printable(c.first, 24)}."
 
 
+def _event_closing(c: Comparison, higher: str, lower: str, other: str, apart: str) -> str:
+    """Which of two models is better calibrated on average; where that cannot be said, which predicts higher."""
+    pair = (c.first, other)
+    errors = {name: c[name].risk.overstatement for name in pair}
+    off = [name for name in pair if c[name].verdict in ("overpredicts", "underpredicts")]
+    better = min(pair, key=lambda name: abs(errors[name]))
+    finding = f"mean prediction minus observed share is {apart}"
+    if len({error > 0 for error in errors.values()}) == 1 or (len(off) == 1 and better != off[0]):
+        (worse,) = (name for name in pair if name != better)
+        ratios = " against ".join(ratio(c[name].risk.oe_ratio, *c[name].risk.oe_interval) for name in (better, worse))
+        finding = f"O/E {ratios}; {higher} predicts higher, its {finding}"
+        return f"{printable(better, 24)} is better calibrated on average than {printable(worse, 24)}: {finding}."
+    return f"{higher} predicts higher than {lower}: {finding}."
+
+
 def notes(c: Comparison) -> list[str]:
     """Which differences have approximate intervals, or none, and why."""
     lines = []
+    skipped = {name: a for name, a in c.assessments.items() if a.not_attempted}
+    if skipped:
+        listed = ", ".join(f"{printable(name, 24)} {share_of_rows(a)}" for name, a in skipped.items())
+        lines.append(
+            f"Note: not attempted: {listed}. These rows count as neither right nor wrong; the numbers of a model are "
+            "of its other rows."
+        )
+    names_of = {key: name for _, name, _, key, _ in _lines(c) if key}
     for other, values in c.values.items():
         by_note: dict[str, list[str]] = {}
         for key, interval in values.items():
-            if interval.note:
-                by_note.setdefault(interval.note, []).append(_NAMES[key])
+            if interval.note and key in names_of:
+                by_note.setdefault(interval.note, []).append(names_of[key])
         name = f"{printable(other, 24)}: " if len(c.values) > 1 else ""
         lines += [f"Note: {name}{', '.join(names)}: {note}" for note, names in by_note.items()]
     return lines
@@ -272,16 +350,17 @@ def report(c: Comparison) -> str:
     """The page."""
     names = [("Indicator", "x"), *((printable(name, 40), "x n") for name in c.assessments)]
     bodies = []
-    for group in ("Risk", "Value", "Scores"):
+    groups = list(dict.fromkeys(group for group, *_ in _lines(c)))
+    for group in groups:
         rows = (
             [Row([Cell("verdict"), *(Cell(_verdict_words(a)) for a in c.assessments.values())])]
-            if group == "Risk"
+            if group == groups[0]
             else []
         )
-        for section, name, read, _, _ in _LINES:
+        for section, name, read, _, _ in _lines(c):
             if section == group and _has_values(c, name):
                 rows.append(Row([Cell(name), *(Cell(typeset(read(a))) for a in c.assessments.values())]))
-        bodies.append(Body(rows, f"={group}", group))
+        bodies += [Body(rows, f"={group}", group)] if rows else []
     rows = [Row([Cell(model), Cell(name), Cell(typeset(words))]) for model, name, words in all_differences(c)]
     columns = [("Model", "t"), ("Of", "t"), (f"It minus {printable(c.first, 40)}, {level(c)}", "x")]
     return page(
@@ -295,6 +374,7 @@ def report(c: Comparison) -> str:
         models=HtmlTable("Models side by side", names, bodies, "models"),
         differences=HtmlTable("Differences", columns, [Body(rows)]),
         closing=typeset(closing(c)),
+        has_csr=any(name == "CSR" for _, name, *_ in _lines(c)),
         level=level(c).removesuffix(" CI"),
         names=" · ".join(printable(name, 40) for name in c.assessments),
     )

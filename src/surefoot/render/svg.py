@@ -6,11 +6,12 @@ Everything here takes numbers, never a name from outside: words in a figure are 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from surefoot.figures.figure import HEIGHT, Bar, Curve, Figure, Layer, Point, Text
+from surefoot.figures.decomposition import Waterfall
+from surefoot.figures.figure import HEIGHT, Area, Bar, Curve, Figure, Layer, Point, Text
 from surefoot.figures.labels import significant, typeset
 from surefoot.figures.placing import width_of
 from surefoot.figures.ruler import csr_axis
@@ -51,8 +52,10 @@ def mark(kind: str, x: float, y: float) -> str:
 def draw(figure: Figure, alt: str) -> str:
     """A figure: its axes, the line data are compared to, curves, texts and points, and the strip of rows below."""
 
+    height = figure.height
+
     def place(x: float, y: float) -> tuple[float, float]:
-        return figure.x.share(x), HEIGHT * (1 - figure.y.share(y))
+        return figure.x.share(x), height * (1 - figure.y.share(y))
 
     def words(one: Text) -> str:
         x, y = place(one.x, one.y)
@@ -62,43 +65,59 @@ def draw(figure: Figure, alt: str) -> str:
 
     def point(one: Point) -> str:
         left, right = sorted((figure.x.share(one.left), figure.x.share(one.right)))
-        drawn = element("rect", x=at(left), width=at(right - left), y=0, height=HEIGHT, class_="hit")
+        drawn = element("rect", x=at(left), width=at(right - left), y=0, height=height, class_="hit")
         if one.interval is not None:
             ends = (place(one.marks[0].x, y) for y in one.interval)
             drawn += line(*next(ends), *next(ends), "ci faint" if one.is_faint else f"ci {one.kind}")
         drawn += "".join(mark(each.kind, *place(each.x, each.y)) for each in one.marks)
         return element("g", drawn + (words(one.label) if one.label else ""), class_="pt", data_i=str(one.row))
 
+    def stretched(path: str) -> str:
+        """An inner picture that stretches with the width, while the strokes in it do not."""
+        shape = {"viewBox": f"0 0 1000 {height:g}", "width": "100%", "preserveAspectRatio": "none"}
+        return element("svg", path, **shape, height=height, overflow="visible")
+
+    def path_of(xs: Sequence[float], ys: Sequence[float]) -> str:
+        places = (place(*each) for each in zip(xs, ys, strict=True))
+        return "L".join(f"{1000 * x:.1f},{y:.1f}" for x, y in places)
+
     def curve(one: Curve) -> str:
-        """A path in an inner picture that stretches with the width, while its stroke does not."""
-        points = "L".join(
-            f"{1000 * x:.1f},{y:.1f}" for x, y in (place(*each) for each in zip(one.x, one.y, strict=True))
-        )
         kind = "curve" if one.is_main else "curve plain"
-        path = element("path", d=f"M{points}", class_=kind, vector_effect="non-scaling-stroke")
-        shape = {"viewBox": f"0 0 1000 {HEIGHT}", "width": "100%", "preserveAspectRatio": "none"}
-        return element("svg", path, **shape, height=HEIGHT, overflow="visible")
+        path = element("path", d=f"M{path_of(one.x, one.y)}", class_=kind, vector_effect="non-scaling-stroke")
+        return stretched(path)
+
+    def area(one: Area) -> str:
+        outline = path_of((*one.x, *one.x[::-1]), (*one.upper, *one.lower[::-1]))
+        return stretched(element("path", d=f"M{outline}Z", class_="area"))
 
     body = axes(figure)
+    if figure.areas:
+        body += of_all_rows(figure, "".join(map(area, figure.areas)))
     if figure.ideal is not None:
         body += line(*place(*figure.ideal[0]), *place(*figure.ideal[1]), "ideal")
-    body += "".join(map(curve, figure.curves)) + "".join(map(words, figure.texts))
+    curves = "".join(map(curve, figure.curves))
+    body += (of_all_rows(figure, curves) if figure.areas else curves) + "".join(map(words, figure.texts))
     body += layers(figure, lambda layer: "".join(map(point, layer.points)))
-    return element("svg", body, class_="chart", height=HEIGHT, role="img", aria_label=alt) + strip(figure)
+    return element("svg", body, class_="chart", height=height, role="img", aria_label=alt) + strip(figure)
+
+
+def of_all_rows(figure: Figure, drawn: str) -> str:
+    """What does not change with the slice that is shown, and goes while one is."""
+    return drawn if len(figure.layers) == 1 else element("g", drawn, class_="allonly")
 
 
 def axes(figure: Figure) -> str:
     """Horizontal hairlines only, and titles in words at the ends of the axes."""
-    body = ""
+    body, height = "", figure.height
     for tick in figure.y.ticks:
-        y = HEIGHT * (1 - figure.y.share(tick.value))
+        y = height * (1 - figure.y.share(tick.value))
         body += line(0, y, 1, y, "grid") + text(0, y, tick.label, "tick", "end", dx=-8)
     for tick in figure.x.ticks:
         x = figure.x.share(tick.value)
-        body += line(x, HEIGHT, x, HEIGHT + 5, "axis") + text(x, HEIGHT + 18, tick.label, "tick")
-    titles = text(0, -18, f"↑ {figure.y.title}", "title", "start", dx=-46)
-    titles += text(1, HEIGHT + 38, f"{figure.x.title} →", "title", "end")
-    return body + line(0, HEIGHT, 1, HEIGHT, "axis") + titles
+        body += line(x, height, x, height + 5, "axis") + text(x, height + 18, tick.label, "tick")
+    titles = text(0, -18, f"↑ {figure.y.title}", "title", "start", dx=-46) if figure.y.title else ""
+    titles += text(1, height + 38, f"{figure.x.title} →", "title", "end") if figure.x.title else ""
+    return body + line(0, height, 1, height, "axis") + titles
 
 
 def layers(figure: Figure, body: Callable[[Layer], str]) -> str:
@@ -115,15 +134,59 @@ def strip(figure: Figure) -> str:
     """Rows in each bin, linear bars, the number on top; empty for a figure without bins."""
     if not figure.layers["all"].bars:
         return ""
+    if figure.height < HEIGHT:
+        return _low_strip(figure)
 
     def column(one: Bar) -> str:
         x, wide, height = figure.x.share(one.x), one.width / (figure.x.high - figure.x.low), 30 * one.height
-        bar = element("rect", x=at(x - wide / 2), width=at(wide), y=46 - height, height=height, class_="bar")
+        # a bar at an end of the axis stays inside of it: its name stands on the left
+        left, right = max(0.0, x - wide / 2), min(1.0, x + wide / 2)
+        bar = element("rect", x=at(left), width=at(right - left), y=46 - height, height=height, class_="bar")
         return bar + text(x, 46 - height - 8, one.label, "count")
 
     bars = layers(figure, lambda layer: "".join(map(column, layer.bars)))
     axis = line(0, 46, 1, 46, "axis") + text(0, 42, "rows", "tick", "end", dx=-8)
     return element("svg", bars + axis, class_="chart strip", height=48, aria_hidden="true")
+
+
+def _low_strip(figure: Figure) -> str:
+    """The same for one of several small pictures: bars alone."""
+
+    def column(one: Bar) -> str:
+        x, wide, height = figure.x.share(one.x), one.width / (figure.x.high - figure.x.low), 16 * one.height
+        return element("rect", x=at(x - wide / 2), width=at(wide), y=16 - height, height=height, class_="bar")
+
+    bars = "".join(map(column, figure.layers["all"].bars))
+    return element("svg", bars + line(0, 16, 1, 16, "axis"), class_="chart strip", height=18, aria_hidden="true")
+
+
+def waterfall(found: Waterfall, alt: str) -> str:
+    """A bar for each part of a score, where the one before it ends, and below the score itself."""
+    pitch, high = 62, 20
+    height = pitch * len(found.steps)
+    x = found.axis.share
+    body = ""
+    for tick in found.axis.ticks:
+        u = x(tick.value)
+        body += line(u, 0, u, height, "grid") + text(u, height + 14, typeset(tick.label), "tick")
+    for i, step in enumerate(found.steps):
+        y = pitch * i + 22
+        left, right = sorted((x(step.start), x(step.end)))
+        bar = element(
+            "rect", x=at(left), width=at(max(right - left, 0.002)), y=y, height=high, class_=f"part {step.kind}"
+        )
+        hit = element("rect", x=at(0), width=at(1), y=pitch * i, height=pitch, class_="hit")
+        mark = element("use", href="#m-dot", x=at(x(step.end)), y=y + high / 2, class_="none")
+        words = text(0, y - 11, typeset(step.words), "label", "start")
+        if step.interval is not None:
+            ends = [x(end) for end in step.interval]
+            bar += line(ends[0], y + high + 6, ends[1], y + high + 6, "ci")
+        body += element("g", hit + bar + mark + words, class_="pt", data_i=str(i))
+        if i + 1 < len(found.steps):
+            u = x(step.end)
+            body += line(u, y + high, u, y + pitch, "joint")
+    body += line(0, height, 1, height, "axis")
+    return element("svg", body, class_="chart", height=height + 24, role="img", aria_label=alt)
 
 
 def _side(share: float) -> str | None:

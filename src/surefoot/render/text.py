@@ -7,26 +7,28 @@ import os
 import sys
 import textwrap
 from collections.abc import Iterator
-from typing import Any
 
 from surefoot._io.printable import printable
 from surefoot.assessment.result import Assessment
 from surefoot.assessment.slices import Slice
 from surefoot.assessment.verdict import RISKY
+from surefoot.core.view import View
 from surefoot.figures.concentration import ENOUGH_ERRORS
 from surefoot.figures.labels import significant
 from surefoot.figures.ruler import csr_axis
-from surefoot.render import wording
-from surefoot.render.looks import SYMBOLS, TERMINAL_COLOURS
-from surefoot.render.main_numbers import Number, sections
+from surefoot.render import event_tables, prediction_wording, wording
+from surefoot.render.looks import BOTH_SIDES, SYMBOLS, TERMINAL_COLOURS
+from surefoot.render.main_numbers import sections
 from surefoot.render.next_steps import next_steps
-from surefoot.render.numbers import count, factor, pluralize, points, pvalue, rough_count
+from surefoot.render.numbers import Number, count, factor, pluralize, points, pvalue, rough_count
+from surefoot.render.severity import severity
 
 #: Columns that text is made for at least and at most, and those of running text.
 _NARROWEST, _WIDEST, _PROSE = 50, 88, 78
 #: Columns from which words stand beside a number, and not under it; and from which there is a ruler.
 _BESIDE, _ROOMY = 72, 80
-_SHOWN_SLICES = 3
+#: Slices, and classes, that are shown.
+_SHOWN_SLICES, _SHOWN_CLASSES = 3, 10
 _PLAIN = str.maketrans(
     {"▼": "v", "▲": "^", "→": "->", "×": "x", "−": "-", "∞": "inf", "—": "-", "σ": "sigma", "…": "..."}
 )
@@ -79,7 +81,7 @@ class Terminal:
 
 def render(a: Assessment, terminal: Terminal | None = None) -> str:
     """The whole text, with the first few slices."""
-    page = _Page(a, terminal or Terminal.detect(colour=False))
+    page = _PAGES[a.view](a, terminal or Terminal.detect(colour=False))
     parts = (page.header, page.verdict, page.notes, page.numbers, page.by_confidence, page.slices, page.next_steps)
     texts = ("\n".join(f"  {line}".rstrip() for line in lines()) for lines in parts)
     return page.terminal.simplify("\n\n".join(filter(None, texts)))
@@ -88,13 +90,23 @@ def render(a: Assessment, terminal: Terminal | None = None) -> str:
 class _Page:
     """The sections of the text, each as its lines."""
 
+    #: The section whose main numbers are bold, and the numbers in the colour of the verdict.
+    first, coloured = "Risk", ("O/E", "overstatement")
+
     def __init__(self, a: Assessment, terminal: Terminal) -> None:
         self.a, self.terminal, self.style = a, terminal, terminal.style
+        longest = max(len(number.name) for numbers in sections(a).values() for number in numbers)
+        #: The columns for names of numbers.
+        self.names = max(13, longest + (longest > 13))
+
+    @property
+    def has_weights(self) -> bool:
+        return self.a.weight != self.a.risk.n
 
     def header(self) -> Iterator[str]:
         a = self.a
         columns = f"; columns used: {a.columns}" if a.source and a.columns else ""
-        weights = "" if a.weight == a.risk.n else f"; counted by weights that add up to {count(a.weight)}"
+        weights = f"; counted by weights that add up to {count(a.weight)}" if self.has_weights else ""
         yield from self.terminal.wrap(f"{wording.source(a)}{columns}{weights}")
 
     def verdict(self) -> Iterator[str]:
@@ -117,7 +129,7 @@ class _Page:
 
     def numbers(self) -> Iterator[str]:
         """Risk, value and common scores, a line for each number, and the ruler of CSR."""
-        colour = TERMINAL_COLOURS.get(self.a.verdict, "")
+        colour = "" if self.a.verdict in BOTH_SIDES[1:] else TERMINAL_COLOURS.get(self.a.verdict, "")
         is_first = True
         for section, numbers in sections(self.a).items():
             if not is_first:
@@ -125,23 +137,24 @@ class _Page:
             is_first = False
             yield self.style(section, BOLD)
             for number in numbers:
-                bold = BOLD if section == "Risk" and number.is_main else ""
-                yield from self.line(number, bold, colour if number.name in ("O/E", "overstatement") else "")
-            if section == "Risk":
+                bold = BOLD if section == self.first and number.is_main else ""
+                yield from self.line(number, bold, colour if number.name in self.coloured else "")
+            if section == self.first:
                 yield from self.ruler()
 
     def line(self, number: Number, *styles: str) -> Iterator[str]:
         """Name, value and words: side by side, or in a narrow terminal the words below."""
         value = self.style(f"{self.terminal.simplify(number.value):>8}", *styles)
-        head = f"  {self.style(f'{number.name:<13}', DIM)}{value}"
+        head = f"  {self.style(f'{number.name:<{self.names}}', DIM)}{value}"
         columns = self.terminal.columns - 2
         if columns < _BESIDE:
             yield head
             yield from (f"    {line}" for line in self.terminal.wrap(number.words, width=columns - 4))
         else:
-            first, *rest = self.terminal.wrap(number.words, width=columns - 26) or [""]
+            margin = self.names + 13
+            first, *rest = self.terminal.wrap(number.words, width=columns - margin) or [""]
             yield f"{head}   {first}"
-            yield from (f"{'':26}{line}" for line in rest)
+            yield from (f"{'':{margin}}{line}" for line in rest)
 
     def ruler(self) -> Iterator[str]:
         """CSR on a log scale against 1 and where calibrated models land; only where there is room for it."""
@@ -178,13 +191,13 @@ class _Page:
         yield "  " + self.style(legend, DIM)
 
     def by_confidence(self) -> Iterator[str]:
-        a, bands = self.a, wording.bands(self.a)
+        a, bands = self.a, prediction_wording.bands(self.a)
         if len(bands) < 2:
             return
         found = a.verdict in RISKY
         yield self.style("Where it goes wrong" if found else "By confidence", BOLD)
         is_narrow = self.terminal.columns - 2 < _BESIDE
-        longest = max(len(wording.confidence_range(band)) for band in bands)
+        longest = max(len(prediction_wording.confidence_range(band)) for band in bands)
         name, rows, expected, observed = (max(10, longest), 8, 9, 9) if is_narrow else (max(22, longest + 2), 9, 19, 10)
         head = "expected" if is_narrow else "expected errors"
         yield self.style(f"  {'confidence':<{name}}{'rows':>{rows}}{head:>{expected}}{'observed':>{observed}}", DIM)
@@ -192,7 +205,7 @@ class _Page:
             claims = found and band.seen > band.stated and band.seen >= ENOUGH_ERRORS
             times = factor(band.seen, band.stated) if claims else ""
             numbers = f"{rough_count(band.rows):>{rows}}{rough_count(band.stated):>{expected}}"
-            line = f"  {wording.confidence_range(band):<{name}}{numbers}{count(band.seen):>{observed}}"
+            line = f"  {prediction_wording.confidence_range(band):<{name}}{numbers}{count(band.seen):>{observed}}"
             gap = " " if is_narrow else "    "
             if len(f"{line}{gap}{times}") > self.terminal.columns - 2:
                 times = ""
@@ -237,10 +250,42 @@ class _Page:
             yield from (f"    {line}" for line in step.command_lines(self.terminal.columns - 6))
 
 
-def severity(part: Slice) -> Any:
-    """The order of slices: by verdict, then by how much, then by how sure."""
-    degrees = (None, "slightly", "clearly", "strongly")
-    named = ("overconfident", "mixed", "underconfident")
-    p = part.risk.pvalue_omnibus if not math.isnan(part.risk.pvalue_omnibus) else 1.0
-    order = named.index(part.verdict) if part.verdict in named else len(named)
-    return (order, -degrees.index(part.degree), p if p > 1e-12 else 0.0, -part.risk.overstatement)
+class _EventPage(_Page):
+    """The text of an event, or of every class as one."""
+
+    first, coloured = "Calibration", ("O/E", "difference")
+
+    @property
+    def has_weights(self) -> bool:
+        return self.a.risk.is_weighted
+
+    def ruler(self) -> Iterator[str]:
+        """CSR is not among the numbers of an event."""
+        return iter(())
+
+    def by_confidence(self) -> Iterator[str]:
+        return self.table(event_tables.band_table(self.a))
+
+    def slices(self) -> Iterator[str]:
+        most = _SHOWN_CLASSES if self.a.view == "classes" else _SHOWN_SLICES
+        return self.table(event_tables.slice_table(self.a, most))
+
+    def table(self, found: event_tables.PlainTable | None) -> Iterator[str]:
+        """A title, the titles of columns, and the rows with the mark of their verdict before them."""
+        if found is None:
+            return
+        for line in self.terminal.wrap(found.title):
+            yield self.style(line, BOLD)
+        head, *rows = found.fitted(self.terminal.columns - 7).lines()
+        has_marks = any(found.verdicts)
+        margin = "   " if has_marks else ""
+        yield self.style(f"  {margin}{head}", DIM)
+        for verdict, row in zip(found.verdicts, rows, strict=True):
+            symbol = self.terminal.simplify(SYMBOLS.get(verdict, ""))
+            mark = self.style(f"{symbol:<2}", TERMINAL_COLOURS.get(verdict, ""))
+            yield self.terminal.simplify(f"  {f'{mark} ' if has_marks else ''}{row}")
+        if found.left_out:
+            yield f"  {margin}... and {found.left_out:,} more"
+
+
+_PAGES: dict[View, type[_Page]] = {"prediction": _Page, "event": _EventPage, "classes": _EventPage}

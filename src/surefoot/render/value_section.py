@@ -9,15 +9,22 @@ from typing import Any
 import numpy as np
 
 from surefoot._io.printable import printable
+from surefoot.decisions.offers import Offer, best_offer
 from surefoot.figures.concentration import ENOUGH_ERRORS
 from surefoot.figures.coverage import coverage
 from surefoot.figures.labels import area, typeset
 from surefoot.figures.roc import roc
 from surefoot.metrics.ranking import auc, cw_auc
 from surefoot.render import svg
-from surefoot.render.numbers import percent
+from surefoot.render.numbers import count, exact_percent, percent
 from surefoot.render.section import MOST_LAYERS, Section
 from surefoot.render.tables import Body, Cell, HtmlTable, Panel, Row
+
+
+def _from(offer: Offer) -> str:
+    if offer.threshold is None:
+        return "none"
+    return exact_percent(offer.threshold) if offer.coverage < 1 else "any"
 
 
 class ValueSection(Section):
@@ -36,7 +43,42 @@ class ValueSection(Section):
             context["no_worth"] = "ROC curves are not available for this input: they need the rows, not a tally."
         if a.counts is not None and a.counts.n:
             panels.append(self.coverage())
-        return {**context, "worth": panels}
+        return {**context, **self.acting(), "worth": panels}
+
+    def acting(self) -> dict[str, Any]:
+        """From which confidence it may act alone, at usual error rates."""
+        a = self.a
+        if not a.offers:
+            return {"acting": None}
+        body = [
+            Row(
+                [
+                    Cell(exact_percent(offer.error), offer.error),
+                    Cell(_from(offer), math.inf if offer.threshold is None else offer.threshold),
+                    Cell(percent(offer.coverage), offer.coverage),
+                    Cell(count(offer.errors) if offer.coverage else "—", float(offer.errors)),
+                ]
+            )
+            for offer in a.offers
+        ]
+        columns = [
+            ("Wrong, at most", "n"),
+            ("Confidence from", "n"),
+            ("Share of rows", "n"),
+            ("Wrong among these", "n"),
+        ]
+        best = best_offer(a.offers)
+        title = "No threshold lets it act alone on this evidence"
+        if best is not None and best.threshold is not None:
+            rows = f"on {percent(best.coverage)} of rows" if best.coverage < 1 else "on all rows"
+            title = f"It may act alone {rows}, with at most {exact_percent(best.error)} wrong"
+        sure = exact_percent(round(1 - a.level, 12))
+        return {
+            "acting": HtmlTable("Acting alone", columns, [Body(body)]),
+            "acting_title": title,
+            "acting_words": "Predictions of this confidence or more, on new rows like these. All promises hold "
+            f"together with {sure} confidence, calibrated or not.",
+        }
 
     def roc(self) -> Panel | None:
         a = self.a

@@ -8,7 +8,8 @@ from typing import Any
 
 from surefoot._io.printable import printable
 from surefoot.figures.labels import area, significant, typeset
-from surefoot.render import svg, wording
+from surefoot.render import prediction_wording as wording
+from surefoot.render import svg
 from surefoot.render.looks import KINDS
 from surefoot.render.main_numbers import score_numbers
 from surefoot.render.next_steps import next_steps
@@ -25,7 +26,9 @@ from surefoot.render.numbers import (
     signed_percent,
 )
 from surefoot.render.section import Section
+from surefoot.render.shared_wording import footer
 from surefoot.render.tables import Item
+from surefoot.render.wording import notes as all_notes
 
 
 class VerdictSection(Section):
@@ -42,10 +45,10 @@ class VerdictSection(Section):
             "advice": typeset(wording.advice(a)),
             "lede": typeset(" ".join(wording.sentences(a))),
             "warnings": [typeset(warning) for warning in a.warnings],
-            "notes": [typeset(note) for note in wording.notes(a)],
+            "notes": [typeset(note) for note in all_notes(a)],
             "steps": [Item(typeset(step.words), value=step.command) for step in next_steps(a)],
             "scores": [Item(one.name, typeset(one.words), typeset(one.value)) for one in score_numbers(a.metrics)],
-            "footer": f"{wording.footer(a)}, {date.today().isoformat()}",
+            "footer": f"{footer(a)}, {date.today().isoformat()}",
             "cards": self.cards(),
             **self.ruler(),
             "values": self.values(),

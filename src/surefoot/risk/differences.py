@@ -11,18 +11,17 @@ import numpy as np
 from surefoot._stats.roots import root
 from surefoot.core.table import Floats
 from surefoot.metrics.proper import BRIER, LOG_LOSS, SQUARED_GAP, SURPRISAL
-from surefoot.metrics.terms import DOUBT, WRONG
+from surefoot.metrics.terms import CONFIDENCE, CORRECT, DOUBT, WRONG
 from surefoot.predictions import ArrayPredictions
+from surefoot.risk.effects import OF_EVENTS, Effects, effects_of
 from surefoot.risk.effects import TERMS as EFFECT_TERMS
-from surefoot.risk.effects import effects_of
-from surefoot.risk.estimates import FEWEST, Estimate, drop_weightless, estimates, row_values, value_of
+from surefoot.risk.estimates import FEWEST, Estimate, concordance, drop_weightless, estimates, row_values, value_of
 from surefoot.risk.intervals import Interval, difference_of, unpaired_difference
 from surefoot.risk.law.cells import Codes
 
 #: No p-value is told below this; and the logarithms of those between which one is looked for.
 LEAST = 1e-12
 _LEAST, _MOST = math.log(LEAST), math.log1p(-1e-9)
-_NEVER_WRONG = "without any errors O/E is 0, and its logarithm not finite"
 
 
 def differences(
@@ -36,7 +35,8 @@ def differences(
 ) -> dict[str, Interval]:
     """How much larger each value is for one model than for another.
 
-    Accuracy, cwA, log loss, Brier score, points of overstatement, the logarithm of O/E, and the areas under curves.
+    Accuracy, cwA, log loss, Brier score, points of overstatement, the logarithm of O/E, and the areas under curves; of
+    an event those that are defined for it.
     """
     if same_rows:
         (one, groups), (other, _) = drop_weightless(one, groups), drop_weightless(other, groups)
@@ -104,7 +104,8 @@ def _values(p: ArrayPredictions, with_ranking: bool) -> dict[str, Estimate]:
     held = estimates(p, with_ranking)
     telling = held["accuracy"].telling
     confidence, doubt = p.confidence_of(slice(None)), p.doubt_of(slice(None))
-    found = {name: held[name] for name in ("accuracy", "cw_accuracy")}
+    is_event = p.view == "event"
+    found = {} if is_event else {name: held[name] for name in ("accuracy", "cw_accuracy")}
     loss = value_of(LOG_LOSS, p)
     if math.isfinite(loss):
         (losses,) = row_values(p, SURPRISAL)
@@ -118,7 +119,13 @@ def _values(p: ArrayPredictions, with_ranking: bool) -> dict[str, Estimate]:
     found["brier"] = _mean_over_rows(p, value_of(BRIER, p), squares, confidence**2 - doubt**2, telling)
     found["overstatement"] = _overstatement(p)
     found["log_oe"] = _log_ratio(p, telling)
+    if is_event:
+        return {**found, "auc": concordance(p)} if with_ranking else found
     return {**found, **{name: held[name] for name in ("auc", "cw_auc") if name in held}}
+
+
+def _effects(p: ArrayPredictions) -> Effects:
+    return effects_of(p.tally((*EFFECT_TERMS, *OF_EVENTS)))
 
 
 def _mean_over_rows(p: ArrayPredictions, value: float, sums: Floats, swing: Floats, telling: float) -> Estimate:
@@ -143,17 +150,20 @@ def _overstatement(p: ArrayPredictions) -> Estimate:
     """Mean confidence minus accuracy: given the confidences, one share is random in it."""
     wrong, doubt = row_values(p, WRONG, DOUBT)
     errors = float(p.wrong.sum())
-    telling, value = min(errors, len(p) - errors), effects_of(p.tally(EFFECT_TERMS)).overstatement
+    telling, value = min(errors, len(p) - errors), _effects(p).overstatement
     return replace(_mean_over_rows(p, value, wrong - doubt, np.ones(len(p)), telling), is_share=True)
 
 
 def _log_ratio(p: ArrayPredictions, telling: float) -> Estimate:
-    """The logarithm of observed over expected errors."""
-    wrong, doubt = row_values(p, WRONG, DOUBT)
-    ratio = effects_of(p.tally(EFFECT_TERMS)).oe_ratio
+    """The logarithm of observed over expected errors; of an event, of observed over expected events."""
+    what, counted = ("events", p.correct) if p.view == "event" else ("errors", p.wrong)
+    observed, expected = row_values(p, *((CORRECT, CONFIDENCE) if p.view == "event" else (WRONG, DOUBT)))
+    ratio = _effects(p).oe_ratio
     if not 0 < ratio < math.inf:
-        return Estimate(math.log(ratio) if ratio else -math.inf, wrong, len(p), telling, few=_NEVER_WRONG)
-    count = int(p.wrong.sum())
-    few = f"O/E rests on {count} errors; its logarithm needs {FEWEST} for an interval" * (count < FEWEST)
-    influence, weight = wrong / wrong.mean() - doubt / doubt.mean(), p.weight / float(p.weight.mean())
+        never = f"without any {what} O/E is 0, and its logarithm not finite"
+        return Estimate(math.log(ratio) if ratio else -math.inf, observed, len(p), telling, few=never)
+    count = int(counted.sum())
+    noun = what.removesuffix("s") if count == 1 else what
+    few = f"O/E rests on {count} {noun}; its logarithm needs {FEWEST} for an interval" * (count < FEWEST)
+    influence, weight = observed / observed.mean() - expected / expected.mean(), p.weight / float(p.weight.mean())
     return Estimate(math.log(ratio), influence, len(p), telling, is_bounded=False, weight=weight, few=few)

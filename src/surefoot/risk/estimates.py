@@ -111,6 +111,27 @@ def _share(predictions: ArrayPredictions, metric: Metric) -> Estimate:
     )
 
 
+def concordance(predictions: ArrayPredictions) -> Estimate:
+    """The chance that an event is given a higher probability than a non-event, by DeLong's placements."""
+    confidence, doubt, weight = predictions.confidence, predictions.doubt, predictions.weight
+    # of probabilities so near to 1 that they are the same number, doubts tell the order
+    order = np.lexsort((-doubt, confidence))
+    steps = (np.diff(confidence[order], prepend=-1.0) != 0) | (np.diff(doubt[order], prepend=-1.0) != 0)
+    events = np.asarray(predictions.correct, dtype=bool)
+    count = float(events.sum())
+    other = len(events) - count
+    rarest = min(count, other)
+    few = f"there are only {rarest:.0f} of the rarer outcome; an area needs {FEWEST} of each for an interval"
+    what = "samples of the rarer outcome"
+    if not rarest:
+        nothing = np.full(len(events), math.nan)
+        return Estimate(math.nan, nothing, 0.0, 0.0, what, is_area=True, few="all outcomes are the same")
+    area, influence = _area(ScoreOrder(order, np.flatnonzero(steps)), events, weight / weight.max())
+    least = _least_variance(area, count, other)
+    few = few * (rarest < FEWEST)
+    return Estimate(area, influence, rarest, rarest, what, is_area=True, least=least, few=few)
+
+
 def _areas(predictions: ArrayPredictions) -> list[Estimate] | None:
     """Macro averages of the areas under the plain and the weighted ROC curves, by DeLong's placements."""
     assert predictions.labels is not None

@@ -20,11 +20,9 @@ import numpy as np
 
 from surefoot.core.table import Floats
 from surefoot.errors import InvalidPredictions
-from surefoot.metrics.weighted import ACCURACY
 from surefoot.predictions import ArrayPredictions
 from surefoot.predictions.checks import check_lengths
 from surefoot.predictions.labels import as_labels
-from surefoot.risk.estimates import value_of
 from surefoot.risk.evalues import MIXTURE, log_wealth
 from surefoot.risk.law.cells import Cells, Codes
 from surefoot.risk.omnibus import DesignEffects, weights_of
@@ -87,7 +85,7 @@ def dependence_of(p: ArrayPredictions, codes: Codes) -> Dependence:
             name: design_effect(_scale(each) * (kept.fired - kept.p), where) for name, each in weights_of(kept).items()
         }
         log_e[side] = _log_e(cells, codes) if p.has_equal_weights else math.nan
-    share = 1 - value_of(ACCURACY, p)
+    share = float((p.weight * p.wrong).sum() / p.weight.sum())
     variance, freedom = variance_of_mean(p.weight * (p.wrong - share) / float(p.weight.mean()), codes, p.weight)
     bands = _effects_of_bands(Cells.of_rows(p, is_mirrored=False), codes) if p.has_equal_weights else {}
     return Dependence(int(codes.max()) + 1, effects, bands, log_e, variance, freedom)

@@ -11,6 +11,7 @@ import numpy as np
 
 from surefoot._io.arguments import check_share, check_whole
 from surefoot.core.table import Floats
+from surefoot.core.view import ONE_A_ROW
 from surefoot.engines.parallel import in_parallel, workers
 from surefoot.errors import MetricUnavailable
 from surefoot.metrics.by_confidence import TERMS, Levels, levels
@@ -108,7 +109,7 @@ def ecd_test(
     check_whole("draws", draws)
     p = _require_equal_weights(
         "ecd_test",
-        as_predictions(x, second, third, columns).rows("this test"),
+        as_predictions(x, second, third, columns, function="this test", views=ONE_A_ROW).rows("this test"),
     )
     at = _levels(p)
     value = float(ECD.evaluate(p.tally(ECD.terms)).value)
@@ -242,7 +243,7 @@ def tcal_test(
     check_whole("draws", draws)
     p = _require_equal_weights(
         "tcal_test",
-        as_predictions(x, second, third, columns).rows("this test"),
+        as_predictions(x, second, third, columns, function="this test", views=ONE_A_ROW).rows("this test"),
     )
     rng = np.random.default_rng(0) if rng is None else rng
     at = _levels(p)
@@ -348,7 +349,7 @@ def ecce_test(
     >>> result.pvalue_mad < 1e-9
     True
     """
-    p = as_predictions(x, second, third, columns).rows("this test")
+    p = as_predictions(x, second, third, columns, function="this test", views=ONE_A_ROW).rows("this test")
     tally = p.tally(TERMS)
     mad, r = (float(metric.evaluate(tally).value) for metric in (ECCE_MAD, ECCE_R))
     c, weight = p.confidence_of(slice(None)), p.weight

@@ -20,6 +20,7 @@ import math
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any, Unpack
 
 import numpy as np
@@ -29,6 +30,7 @@ from surefoot._io.arguments import check_share, check_whole
 from surefoot._stats.binomial import limits_of_share
 from surefoot._stats.quantiles import quantile
 from surefoot.core.table import Floats
+from surefoot.core.view import ONE_A_ROW
 from surefoot.errors import FewMistakesWarning
 from surefoot.metrics.binned import bin_codes, ece_metric
 from surefoot.metrics.tallying import BIN_GAP, BIN_WEIGHT, RELIABILITY_BINS
@@ -45,7 +47,7 @@ ENOUGH = 15
 _RARE = 30
 #: Degrees of freedom that stand for a normal law.
 _NORMAL = 1e9
-_CONSTANT = "nothing varies from row to row, so the variance is unknown"
+CONSTANT = "nothing varies from row to row, so the variance is unknown"
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,8 @@ def intervals(
 ) -> dict[str, Interval]:
     """Confidence intervals for accuracy, AUC, their confidence-weighted forms, and ECE.
 
+    With ``of="event"``, for O/E, calibration in the large, slope, intercept, C-statistic, Brier scores and ECE.
+
     Parameters
     ----------
     level : float, default=0.95
@@ -136,11 +140,18 @@ def intervals(
     """
     check_share("level", level, "0.95")
     check_whole("draws", draws)
-    predictions = as_predictions(x, second, third, columns, function="intervals").rows("intervals")
+    predictions = as_predictions(x, second, third, columns, function="intervals", views=ONE_A_ROW).rows("intervals")
     groups = values_of(x, groups, "groups")
-    codes = None if groups is None else group_codes(len(predictions), groups, predictions.weight)
+    codes = None
+    if groups is not None:
+        codes = group_codes(len(predictions), predictions.align("groups", groups), predictions.weight)
     predictions, codes = drop_weightless(predictions, codes)
-    found = value_intervals(predictions, level=level, groups=codes, with_ranking=True)
+    if predictions.view == "event":
+        # made of what stands here, and so loaded when it is asked for
+        of_event = import_module("surefoot.risk.event_intervals").event_intervals
+        found: dict[str, Interval] = of_event(predictions, level=level, groups=codes)
+    else:
+        found = value_intervals(predictions, level=level, groups=codes, with_ranking=True)
     found["ece"] = _ece_interval(predictions, level, codes)
     rough = next((interval.note for interval in found.values() if interval.note), "")
     if rough:
@@ -167,7 +178,7 @@ def value_intervals(
 def interval_of(one: Estimate, level: float, groups: Codes | None) -> Interval:
     """The interval of a share, of an area, or of a mean."""
     if one.few:
-        return _absent(one.value, level, one.few)
+        return absent(one.value, level, one.few)
     variance, freedom = variance_of_mean(one.influence, groups, one.weight)
     error, note = math.sqrt(variance), _note([one], groups)
     if one.terms is not None and one.is_share:
@@ -208,11 +219,11 @@ def difference_of(
     value = one.value - other.value
     few = one.few or other.few
     if few:
-        return _absent(value, level, few)
+        return absent(value, level, few)
     variance, freedom = variance_of_mean(one.influence - other.influence, groups, one.weight)
     error = math.sqrt(variance)
     if error <= 1e-12 and one.terms is None:
-        return _absent(value, level, _CONSTANT)
+        return absent(value, level, CONSTANT)
     reach = quantile(level, freedom) * error
     if alike and _differ(one, other):
         # only confidences vary: rows that have not been seen may differ in them
@@ -266,13 +277,13 @@ def unpaired_difference(one: Estimate, other: Estimate, level: float) -> Interva
     value = one.value - other.value
     few = one.few or other.few
     if few:
-        return _absent(value, level, few)
+        return absent(value, level, few)
     first, second = (interval_of(each, level, None) for each in (one, other))
     error = math.hypot(first.standard_error, second.standard_error)
     low = value - math.hypot(first.value - first.low, second.high - second.value)
     high = value + math.hypot(first.high - first.value, second.value - second.low)
     if not high > low:
-        return _absent(value, level, _CONSTANT)
+        return absent(value, level, CONSTANT)
     return _cut_to_range(Interval(value, low, high, error, level, _note([one, other], None)), one)
 
 
@@ -331,19 +342,24 @@ def _gamma_limits(events: Floats, most: float, level: float) -> tuple[float, flo
     return low, squares / total * float(gammaincinv(total**2 / squares, 1 - tail)) if squares else 0.0
 
 
-def _absent(value: float, level: float, why: str) -> Interval:
+def absent(value: float, level: float, why: str) -> Interval:
     return Interval(value, math.nan, math.nan, math.nan, level, f"no interval is available: {why}.")
 
 
 def _note(of: Iterable[Estimate], groups: Codes | None) -> str:
     least = min(of, key=lambda each: each.telling)
-    return _note_on(least.telling, least.what, groups)
+    return note_on(least.telling, least.what, groups)
 
 
-def _note_on(telling: float, what: str, groups: Codes | None) -> str:
+def note_on(telling: float, what: str, groups: Codes | None) -> str:
     if groups is not None and groups.max() + 1 < ENOUGH:
         telling, what = float(groups.max()) + 1, "groups"
-    return f"the interval rests on {round(telling)} {what} and is approximate." if telling < ENOUGH else ""
+    if telling >= ENOUGH:
+        return ""
+    if round(telling) == 1:
+        noun, _, rest = what.partition(" ")
+        what = f"{noun.removesuffix('s')} {rest}".rstrip()
+    return f"the interval rests on {round(telling)} {what} and is approximate."
 
 
 def _ece_interval(predictions: ArrayPredictions, level: float, groups: Codes | None) -> Interval:
@@ -373,5 +389,5 @@ def _ece_interval(predictions: ArrayPredictions, level: float, groups: Codes | N
     usual = math.sqrt(2 / math.pi) * sum(map(math.sqrt, variances)) * times / quantile(level, _NORMAL)
     low = value - usual - math.sqrt(1 - 2 / math.pi) * times * error
     wrong = float(predictions.wrong.sum())
-    note = _note_on(min(wrong, len(predictions) - wrong), "samples of the rarer outcome", groups)
+    note = note_on(min(wrong, len(predictions) - wrong), "samples of the rarer outcome", groups)
     return Interval(value, max(0.0, low), min(1.0, value + times * error), error, level, note)

@@ -18,7 +18,7 @@ from surefoot.predictions.dataframe import collect
 from surefoot.risk.evalues import MIXTURE, log_wealth
 from surefoot.risk.groups import Dependence, effect_of, freedom_of
 from surefoot.risk.law.bernoulli_sum import CAP
-from surefoot.risk.law.cells import FARTHEST, PER_DECADE
+from surefoot.risk.law.cells import FARTHEST, PER_DECADE, mean_log_odds
 from surefoot.risk.law.counts import counts_of
 from surefoot.risk.omnibus import NAMES
 from surefoot.risk.stream.eprocess import LEAST_DOUBT
@@ -52,7 +52,7 @@ def dependence_of_frame(x: FramePredictions, groups: Any, tally: Tally, *, of_sl
         raise InvalidPredictions(
             f"column {groups!r} has {one['sf_null']:,.0f} rows without a group; fill or drop them."
         )
-    count = int(one["sf_groups"])
+    count, is_event = int(one["sf_groups"]), x.view == "event"
     if count < 2 and not of_slice:
         raise InvalidPredictions(f"all rows are in one group of column {groups!r}; leave out groups=, or name another.")
     effects = {
@@ -66,18 +66,23 @@ def dependence_of_frame(x: FramePredictions, groups: Any, tally: Tally, *, of_sl
     squares, fourth = float(one["sf_squares"]), float(one["sf_fourth"])
     variance = squares * (count - 1) / count / tally[ROWS] ** 2
     freedom = freedom_of(count, squares, fourth) if squares else float(max(1, count - 1))
-    return Dependence(count, effects, _effects_of_bands(nw, frame), log_e, variance, freedom)
+    return Dependence(count, effects, _effects_of_bands(nw, frame, is_event=is_event), log_e, variance, freedom)
 
 
-def _effects_of_bands(nw: Any, frame: Any) -> dict[str, dict[int, float]]:
+def _effects_of_bands(nw: Any, frame: Any, *, is_event: bool) -> dict[str, dict[int, float]]:
     """The design effect of the number of errors in each band of each figure."""
     q, c = nw.col("sf_doubt"), nw.col("sf_confidence")
-    decades = q.clip(lower_bound=FARTHEST).log() * (-PER_DECADE * (1 + 1e-12) / math.log(10.0))
+
+    def half_decade(x: Any) -> Any:
+        return (x.clip(lower_bound=FARTHEST).log() * (-PER_DECADE * (1 + 1e-12) / math.log(10.0))).floor()
+
     bands = {
         "reliability bins": nw.sum_horizontal(*((c > edge).cast(nw.Float64) for edge in RELIABILITY_BINS.edges)),
-        "bins near certainty": decades.floor(),
+        "bins near certainty": half_decade(q),
         "bands of confidence": nw.sum_horizontal(*((q >= edge).cast(nw.Float64) for edge in DOUBT_BANDS.edges)),
     }
+    if is_event:
+        bands["bins near zero"] = half_decade(c)
     residual = nw.col("sf_wrong") - q
     frame = frame.with_columns(sf_residual=residual, sf_square=residual**2)
     found = {}
@@ -110,7 +115,8 @@ def _sum_by_group(nw: Any, frame: Any, tally: Tally) -> Any:
     residual = (nw.col("sf_wrong") - q) * nw.col("sf_random")
     counts = counts_of(tally)
     caps = [CAP * float(counts.rows[claimed > 0].sum()) for claimed in (counts.doubt, counts.confidence)]
-    weights = {"errors": nw.lit(1.0), "extremeness": k.log() - d.log()}
+    centre = mean_log_odds(counts.doubt, counts.confidence, counts.rows) if tally.view == "event" else 0.0
+    weights = {"errors": nw.lit(1.0), "extremeness": k.log() - d.log() - centre}
     for side, chance, cap in zip(_SIDES, (d, k), caps, strict=True):
         weights[f"{side}_half"] = chance**-0.5
         weights[f"{side}_csr"] = (1.0 / chance).clip(upper_bound=_HEAVIEST)

@@ -8,7 +8,7 @@ way of being overconfident. The omnibus test looks in five directions, each a we
 - ``csr``: an error counts 1 / doubt;
 - ``capped``: the same, but no sample may contribute more than 10% of the number of samples;
 - ``extremeness``: an error counts the log-odds of its confidence, the slope of the likelihood in a temperature:
-  confidences too far from one half.
+  confidences too far from one half. Of an event, too far from their mean: the slope of a logistic recalibration.
 
 Beside them stand the counts of errors in the bands of each figure (the surest contradiction of an all-clear is a red
 bin below it) and the e-value. The smallest p-value of all is the statistic. Its law under calibration is simulated:
@@ -46,6 +46,8 @@ _MANY = 1000.0
 _HEAVIEST = 1e280
 #: Nodes for the law of a direction: where many share a confidence, p is then up to 3% too large.
 _NODES = 1 << 13
+#: Log-odds of an event that are as near to their mean, relative to it, are at it.
+_SAME_ODDS = 1e-12
 #: Differences of counts up to which they are ranked by counting.
 _MOST_COUNTS = 1 << 12
 _EVIDENCE = "e-value"
@@ -328,7 +330,10 @@ class TestedSide:
 
 def weights_of(cells: Cells) -> dict[str, Floats]:
     """What one sample adds in each direction if it is an error (mirrored: if it is correct)."""
-    odds = np.log(cells.confidence) - np.log(cells.doubt)
+    odds = np.log(cells.confidence) - np.log(cells.doubt) - cells.centre
+    if cells.is_event:
+        # the mean of equal numbers may miss them by their last digit, which would count for or against the model
+        odds[np.abs(odds) <= _SAME_ODDS * max(1.0, abs(cells.centre))] = 0.0
     surprise = np.minimum(cells.weight / cells.p, _HEAVIEST)
     return {
         "errors": cells.weight,

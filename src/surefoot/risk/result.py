@@ -50,9 +50,14 @@ class RiskResult:
     expected_errors, observed_errors : float
         Errors that the confidences imply, and errors made. With unequal weights, sums of weights.
     oe_ratio, oe_interval : float, tuple of float
-        Observed over expected errors, and its 95% confidence interval.
+        Observed over expected errors, and its 95% confidence interval. In the event view, of events: below 1 the model
+        overpredicts.
     overstatement, overstatement_interval : float, tuple of float
-        Mean confidence minus accuracy, and its 95% confidence interval: 0.03 is 3 points too confident.
+        Mean confidence minus accuracy, and its 95% confidence interval: 0.03 is 3 points too confident. In the event
+        view, mean predicted probability minus the share of events.
+    expected_events, observed_events : float
+        In the event view, the events that the probabilities imply and those that happened; nan elsewhere. Errors are
+        then the rows in which the event did not happen.
     deflation, deflation_interval : float, tuple of float
         Accuracy is best described as (1 - deflation) x confidence (for underconfidence: errors as (1 - deflation) x
         doubt). Near-certain samples dominate it.
@@ -110,6 +115,8 @@ class RiskResult:
     alternative: Alternative
     groups: int | None = None
     design_effect: float = 1.0
+    expected_events: float = math.nan
+    observed_events: float = math.nan
     _omnibus: Omnibus | OmnibusOfSums | None = field(default=None, repr=False, compare=False)
     _deflation: Deflation | None = field(default=None, repr=False, compare=False)
 
@@ -142,6 +149,8 @@ class RiskResult:
             Numbers, strings and tuples by the name of the field, ready for JSON but for nan and infinities.
         """
         plain = {one.name: getattr(self, one.name) for one in fields(self) if not one.name.startswith("_")}
+        if math.isnan(self.expected_events):
+            del plain["expected_events"], plain["observed_events"]
         return {
             **plain,
             "deflation_interval": self.deflation_interval,

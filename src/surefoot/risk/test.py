@@ -12,6 +12,7 @@ import numpy as np
 from surefoot._io.arguments import check_whole
 from surefoot.core.table import Floats
 from surefoot.core.tally import Tally
+from surefoot.core.view import ONE_A_ROW
 from surefoot.errors import InvalidPredictions, MetricUnavailable
 from surefoot.metrics.size_ratio import CSR, CSR_SIGMA, CSR_Z, P_RISK, normal_cdf
 from surefoot.metrics.terms import BY_DOUBT, CERTAIN, CERTAIN_WRONG, DOUBT, ERRORS, ROWS, WEIGHT, WRONG
@@ -19,7 +20,15 @@ from surefoot.predictions import ArrayPredictions, Predictions, as_predictions
 from surefoot.predictions.arguments import Columns, refuse_beside, takes_predictions
 from surefoot.predictions.dataframe import values_of
 from surefoot.risk.deflation import Deflation, csr_lower
-from surefoot.risk.effects import Effects, effects_of, equal_weights, spread_of_errors
+from surefoot.risk.effects import (
+    OF_EVENTS,
+    Effects,
+    Spread,
+    effects_of,
+    equal_weights,
+    spread_of_errors,
+    spread_of_rows,
+)
 from surefoot.risk.evalues import log_e
 from surefoot.risk.groups import Dependence, dependence_of, group_codes
 from surefoot.risk.law.bernoulli_sum import CAP, SAME, BernoulliSum, Tail
@@ -127,11 +136,13 @@ def risk_test(
         refuse_beside("risk_test(tally)", second, third, columns)
     else:
         groups = values_of(x, groups, "groups")
-        x = as_predictions(x, second, third, columns, function="risk_test")
+        x = as_predictions(x, second, third, columns, function="risk_test", views=ONE_A_ROW)
+    if x.view == "classes":
+        raise InvalidPredictions("a risk test is of one event; assess(tally) tests every class")
     if isinstance(x, Predictions) and x.has_rows and (groups is not None or not x.has_equal_weights):
         # the exact law of unequal weights is made of rows, and so is what rows of a group have in common
         x = x.rows()
-    tally = x if isinstance(x, Tally) else x.tally(TERMS)
+    tally = x if isinstance(x, Tally) else x.tally((*TERMS, *OF_EVENTS) if x.view == "event" else TERMS)
     rows = x if isinstance(x, ArrayPredictions) else None
     dependence = None if groups is None else dependence_within(x, groups, tally)
     return _RiskTest(tally, rows, method, rng, draws, dependence).result(alternative)
@@ -140,7 +151,7 @@ def risk_test(
 def dependence_within(x: Any, groups: Any, tally: Tally, *, of_slice: bool = False) -> Dependence:
     """What rows of one group have in common, of rows at hand or of a lazy frame with a column of that name."""
     if isinstance(x, ArrayPredictions):
-        return dependence_of(x, group_codes(len(x), groups, x.weight))
+        return dependence_of(x, group_codes(len(x), x.align("groups", groups), x.weight))
     if isinstance(x, Tally):
         raise InvalidPredictions("a tally does not hold which rows belong together; groups= needs the rows.")
     return dependence_of_frame(x, groups, tally, of_slice=of_slice)
@@ -182,10 +193,17 @@ class _RiskTest:
         self.tally, self.predictions = tally, predictions
         self.method, self.rng, self.draws = method, rng, draws
         self.counts = counts_of(tally)
-        self.effects = effects_of(tally, dependence)
+        self.effects = effects_of(tally, dependence or self._spread())
         self.dependence = dependence
         #: Whether weights are unequal and only their totals at hand.
         self.is_known_by_sums = self.is_weighted and predictions is None
+
+    def _spread(self) -> Spread | None:
+        """How uncertain the share of events is, of unequal weights whose rows are at hand."""
+        p = self.predictions
+        if not self.is_weighted or p is None or p.view != "event":
+            return None
+        return spread_of_rows(p)
 
     @cached_property
     def _draws(self) -> Draws:
@@ -280,7 +298,8 @@ class _RiskTest:
         """The groups of samples that the omnibus test draws."""
         is_mirrored = alternative == "underconfident"
         if not self.is_weighted or self.predictions is None:
-            return Cells.of(self._counts(alternative).doubtful(), is_mirrored=is_mirrored)
+            is_event = self.tally.view == "event"
+            return Cells.of(self._counts(alternative).doubtful(), is_mirrored=is_mirrored, is_event=is_event)
         return Cells.of_rows(self.predictions, is_mirrored=is_mirrored).random
 
 

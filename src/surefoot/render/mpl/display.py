@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar, Unpack
 
 from surefoot.assessment.assess import assess, assess_estimator
 from surefoot.assessment.result import Assessment
-from surefoot.errors import MissingPackage
+from surefoot.errors import InvalidPredictions, MissingPackage
 from surefoot.figures.figure import Bar, Figure, Mark, Text
 from surefoot.figures.labels import decade, typeset
 from surefoot.predictions import as_predictions
@@ -19,16 +19,22 @@ from surefoot.render.numbers import count, score
 
 INK, MUTED, GRID, GHOST, OVER, UNDER = "#17191e", "#5b616c", "#e9e6df", "#b4b1aa", "#b3430a", "#1b5fa6"
 #: The looks of marks; those of a hollow shape are white inside.
-COLOURS = {"over": OVER, "under": UNDER, "fair": INK, "dot": INK, "ring": MUTED, "none": INK}
-_SHAPES = {"over": "v", "under": "^", "none": "_"}
-#: matplotlib's marker of a tick that points up.
-_TICK_UP = 2
+COLOURS = {"over": OVER, "under": UNDER, "fair": INK, "dot": INK, "ring": MUTED, "none": INK, "below": INK}
+_SHAPES = {"over": "v", "under": "^", "none": "_", "below": "_"}
+#: matplotlib's markers of a tick that points up, and of one that points down.
+_TICKS = {"none": 2, "below": 3}
 #: What marks mean, in the order of a key.
 _KEY = {
     "over": "more errors than expected",
     "under": "fewer errors than expected",
     "fair": "interval includes the line",
     "none": "no error: limit at 95%",
+}
+#: The same for events.
+EVENT_KEY = {
+    "over": "fewer events than predicted",
+    "under": "more events than predicted",
+    "fair": "interval includes the line",
 }
 #: The same for verdicts.
 VERDICT_KEY = {"over": "overconfident or mixed", "under": "underconfident", "fair": "neither is shown"}
@@ -155,6 +161,8 @@ class FigureDisplay(Display):
     n: float = field(default=math.nan, kw_only=True)
     ece: float = field(default=math.nan, kw_only=True)
     metrics: ClassVar[tuple[str, ...]] = ("ece",)
+    #: What its marks mean.
+    key: ClassVar[dict[str, str]] = _KEY
 
     def _facts(self) -> str:
         """The number of rows and the ECE, where they are known."""
@@ -168,33 +176,55 @@ class FigureDisplay(Display):
 
     def _draw(self, ax: Any) -> None:
         figure = self._figure()
-        layer = figure.layers["all"]
-        if figure.ideal is not None:
-            ax.plot(*zip(*figure.ideal, strict=True), ":", color=MUTED, linewidth=1)
-        for curve in figure.curves:
-            style: dict[str, Any] = {"color": MUTED, "linewidth": 1.2, "linestyle": "--"}
-            ax.plot(curve.x, curve.y, **({"color": INK, "linewidth": 1.6} if curve.is_main else style))
-        for text in figure.texts:
-            _write(ax, text)
-        for point in layer.points:
-            if point.interval is not None:
-                x = point.marks[0].x
-                colour = GHOST if point.is_faint else COLOURS[point.kind]
-                ax.plot([x, x], point.interval, color=colour, linewidth=0.8 if point.is_faint else 1.2, zorder=2)
-            for mark in point.marks:
-                draw_mark(ax, mark)
-            if point.label is not None:
-                _write(ax, point.label)
-        _draw_bars(ax, figure, layer.bars)
-        if figure.x.is_log:
-            ax.set_xscale("log")
-        ax.minorticks_off()
-        ax.set_xlim(figure.x.value(-0.02), figure.x.value(1.02))
-        ax.set_ylim(figure.y.value(-0.18 if layer.bars else -0.02), figure.y.value(1.03))
-        ax.set_xticks(*zip(*((tick.value, tick.label) for tick in figure.x.ticks), strict=True))
-        ax.set_yticks(*zip(*((tick.value, tick.label) for tick in figure.y.ticks), strict=True))
+        draw_figure(ax, figure)
         add_titles(ax, figure.title, f"{figure.x.title} →", f"{figure.y.title} →", typeset(self._facts()))
-        draw_key(ax, _KEY, [mark.kind for point in layer.points for mark in point.marks])
+        draw_key(ax, self.key, [mark.kind for point in figure.layers["all"].points for mark in point.marks])
+
+
+def draw_figure(ax: Any, figure: Figure, size: float = 5) -> None:
+    """Draw all of a figure but its titles and its key, with marks of a size."""
+    layer = figure.layers["all"]
+    for area in figure.areas:
+        ax.fill_between(area.x, area.lower, area.upper, color=GHOST, alpha=0.35, linewidth=0)
+    if figure.ideal is not None:
+        ax.plot(*zip(*figure.ideal, strict=True), ":", color=MUTED, linewidth=1)
+    for curve in figure.curves:
+        style: dict[str, Any] = {"color": MUTED, "linewidth": 1.2, "linestyle": "--"}
+        ax.plot(curve.x, curve.y, **({"color": INK, "linewidth": 1.6} if curve.is_main else style))
+    for text in figure.texts:
+        _write(ax, text)
+    for point in layer.points:
+        if point.interval is not None:
+            x = point.marks[0].x
+            colour = GHOST if point.is_faint else COLOURS[point.kind]
+            ax.plot([x, x], point.interval, color=colour, linewidth=0.8 if point.is_faint else 1.2, zorder=2)
+        for mark in point.marks:
+            draw_mark(ax, mark, size)
+        if point.label is not None:
+            _write(ax, point.label)
+    _draw_bars(ax, figure, layer.bars)
+    if figure.x.is_log:
+        ax.set_xscale("log")
+    ax.minorticks_off()
+    ax.set_xlim(figure.x.value(-0.02), figure.x.value(1.02))
+    ax.set_ylim(figure.y.value(-0.18 if layer.bars else -0.02), figure.y.value(1.03))
+    ax.set_xticks(*zip(*((tick.value, tick.label) for tick in figure.x.ticks), strict=True))
+    ax.set_yticks(*zip(*((tick.value, tick.label) for tick in figure.y.ticks), strict=True))
+
+
+#: The displays of each view but that of predictions.
+_DISPLAYS = {
+    "event": "EventReliabilityDisplay, DecisionCurveDisplay, DecompositionDisplay or RocDisplay",
+    "classes": "ClassReliabilityDisplay or SlicesDisplay",
+}
+
+
+def check_prediction(a: Assessment, display: str) -> None:
+    """Raise for an assessment of events: the display is of predicted labels."""
+    if a.view != "prediction":
+        raise InvalidPredictions(
+            f"{display} is of predicted labels; for an assessment with of={a.view!r} use {_DISPLAYS[a.view]}."
+        )
 
 
 def facts_of(a: Assessment) -> dict[str, Any]:
@@ -224,8 +254,8 @@ def draw_mark(ax: Any, mark: Mark, size: float = 5) -> None:
     filling = "white" if mark.kind in _HOLLOW else colour
     shape = _SHAPES.get(mark.kind, "o")
     ax.plot(mark.x, mark.y, shape, color=colour, markersize=size, markerfacecolor=filling, zorder=3)
-    if mark.kind == "none":
-        ax.plot(mark.x, mark.y, marker=_TICK_UP, color=colour, markersize=size, zorder=3)
+    if mark.kind in _TICKS:
+        ax.plot(mark.x, mark.y, marker=_TICKS[mark.kind], color=colour, markersize=size, zorder=3)
 
 
 def _write(ax: Any, text: Text) -> None:

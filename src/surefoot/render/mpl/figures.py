@@ -16,7 +16,7 @@ from surefoot.figures.reliability import Bin, near_certainty_figure, reliability
 from surefoot.figures.roc import Roc, roc
 from surefoot.predictions import as_predictions
 from surefoot.predictions.arguments import Columns, takes_predictions
-from surefoot.render.mpl.display import FigureDisplay, facts_of
+from surefoot.render.mpl.display import FigureDisplay, check_prediction, facts_of
 
 
 @dataclass
@@ -45,6 +45,7 @@ class ReliabilityDisplay(FigureDisplay):
 
     @classmethod
     def from_assessment(cls, assessment: Assessment) -> ReliabilityDisplay:
+        check_prediction(assessment, cls.__name__)
         if not assessment.reliability:
             raise InvalidPredictions("a reliability diagram needs rows, or a tally that holds its bins.")
         return cls(assessment.reliability, **facts_of(assessment))
@@ -74,6 +75,7 @@ class StretchedReliabilityDisplay(ReliabilityDisplay):
 
     @classmethod
     def from_assessment(cls, assessment: Assessment) -> StretchedReliabilityDisplay:
+        check_prediction(assessment, cls.__name__)
         if not assessment.near_certainty:
             raise InvalidPredictions("a stretched diagram needs rows of equal weight, and confidences below 1.")
         return cls(assessment.near_certainty, **facts_of(assessment))
@@ -100,6 +102,7 @@ class ConcentrationDisplay(FigureDisplay):
 
     @classmethod
     def from_assessment(cls, assessment: Assessment) -> ConcentrationDisplay:
+        check_prediction(assessment, cls.__name__)
         counts = assessment.counts
         is_weighted = math.isnan(assessment.risk.deflation)
         found = None if counts is None or is_weighted else concentration(counts, assessment.risk.csr)
@@ -137,6 +140,7 @@ class RiskCoverageDisplay(FigureDisplay):
 
     @classmethod
     def from_assessment(cls, assessment: Assessment) -> RiskCoverageDisplay:
+        check_prediction(assessment, cls.__name__)
         if assessment.counts is None or not assessment.counts.n:
             raise InvalidPredictions("a risk-coverage curve needs rows.")
         return cls(coverage(assessment.counts), **facts_of(assessment))
@@ -152,7 +156,8 @@ class RiskCoverageDisplay(FigureDisplay):
 class RocDisplay(FigureDisplay):
     """ROC curves, plain and with each sample weighted by its confidence.
 
-    With two classes the curve of the second; with more the mean over all classes, each against the rest.
+    With two classes the curve of the second; with more the mean over all classes, each against the rest. Of an event
+    (``of="event"``) the plain curve alone: nothing was decided that one could be confident in.
 
     Attributes
     ----------
@@ -169,9 +174,11 @@ class RocDisplay(FigureDisplay):
 
     @classmethod
     def from_assessment(cls, assessment: Assessment) -> RocDisplay:
+        if assessment.view == "classes":
+            check_prediction(assessment, cls.__name__)
         p, curves = assessment.predictions, None
-        if p is not None and p.probabilities is not None:
-            curves = roc(p, assessment.metrics["auc"], assessment.metrics["cw_auc"])
+        if p is not None and p.probabilities is not None and "auc" in assessment.metrics:
+            curves = roc(p, assessment.metrics["auc"], assessment.metrics.get("cw_auc", math.nan))
         if curves is None:
             raise InvalidPredictions(
                 "ROC curves need the probabilities of all classes, for rows of at least two classes."
@@ -192,7 +199,8 @@ class RocDisplay(FigureDisplay):
         """
         predictions = as_predictions(x, second, third, columns, function="from_predictions", is_ranking=True)
         rows = predictions.rows("a ROC display")
-        return cls.from_assessment(assess(rows, metrics=cls.metrics))
+        names = cls.metrics if rows.view == "prediction" else ("auc", "ece")
+        return cls.from_assessment(assess(rows, metrics=names))
 
     @property
     def auc(self) -> float:
@@ -201,7 +209,7 @@ class RocDisplay(FigureDisplay):
 
     @property
     def cw_auc(self) -> float:
-        """The area under the confidence-weighted ROC curve."""
+        """The area under the confidence-weighted ROC curve; nan of an event, which has none."""
         return self.curves.cw_auc
 
     def frame(self) -> dict[str, list[Any]]:
@@ -210,7 +218,7 @@ class RocDisplay(FigureDisplay):
             "found": self.curves.found,
             "found_weighted": self.curves.weighted,
         }
-        return {name: values.tolist() for name, values in columns.items()}
+        return {name: values.tolist() for name, values in columns.items() if values is not None}
 
     def _figure(self) -> Figure:
         figure = self.curves.figure()

@@ -1,4 +1,4 @@
-"""CSR by slice."""
+"""CSR by slice, or O/E of an event."""
 
 from __future__ import annotations
 
@@ -26,8 +26,10 @@ from surefoot.render.mpl.display import (
     power_label,
 )
 from surefoot.render.numbers import count, pluralize
-from surefoot.render.text import severity
+from surefoot.render.severity import severity
 
+#: What marks mean where slices are those of an event.
+_EVENT_KEY = {"over": "overpredicts or too extreme", "under": "underpredicts or too timid", "fair": "neither is shown"}
 #: Slices drawn at most.
 _MOST = 20
 
@@ -35,6 +37,8 @@ _MOST = 20
 @dataclass
 class SlicesDisplay(Display):
     """CSR of each slice, on a log scale, with its lower confidence limit; there is no upper one.
+
+    Of an event, and of classes, the O/E ratio of each with its 95% confidence interval.
 
     Slices by true class have no p-values, verdicts or limits, since the true class is the outcome.
 
@@ -44,16 +48,19 @@ class SlicesDisplay(Display):
         The slices, worst first.
     by : str
         What the data are sliced by.
+    is_of_events : bool
+        Whether slices are those of an event, or classes: then O/E is drawn in place of CSR.
     """
 
     slices: list[Slice]
     by: str
+    is_of_events: bool = False
 
     @classmethod
     def from_assessment(cls, assessment: Assessment) -> SlicesDisplay:
         if not assessment.slices:
             raise InvalidPredictions("this assessment has no slices; give by= to assess.")
-        return cls(sorted(assessment.slices, key=severity), str(assessment.by))
+        return cls(sorted(assessment.slices, key=severity), str(assessment.by), assessment.view != "prediction")
 
     @classmethod
     @takes_predictions
@@ -112,8 +119,16 @@ class SlicesDisplay(Display):
             "seen": [part.seen for part in self.slices],
             "csr": [part.risk.csr for part in self.slices],
         }
+        if self.is_of_events:
+            del columns["csr"]
+            columns["oe_ratio"] = [part.risk.oe_ratio for part in self.slices]
         if self.by != "truth":
-            columns["csr_lower"] = [part.risk.csr_lower for part in self.slices]
+            if self.is_of_events:
+                columns["oe_lower"], columns["oe_upper"] = (
+                    [part.risk.oe_interval[end] for part in self.slices] for end in (0, 1)
+                )
+            else:
+                columns["csr_lower"] = [part.risk.csr_lower for part in self.slices]
             columns["pvalue_adjusted"] = [part.pvalue_adjusted for part in self.slices]
             columns["verdict"] = [part.verdict for part in self.slices]
         return columns
@@ -121,6 +136,38 @@ class SlicesDisplay(Display):
     def _draw(self, ax: Any) -> None:
         kept = self.slices[:_MOST][::-1]
         ax.axvline(1, color=MUTED, linestyle=":", linewidth=1)
+        if self.is_of_events:
+            self._draw_ratios(ax, kept)
+        else:
+            self._draw_sizes(ax, kept)
+        ax.set_yticks(range(len(kept)), [printable(part.value, 24) for part in kept])
+        ax.minorticks_off()
+        ax.grid(visible=False)
+        more = f": worst {len(kept)} of {len(self.slices):,}" if len(self.slices) > len(kept) else ""
+        name = "O/E" if self.is_of_events else "CSR"
+        below = f"{name} →" if self.by == "truth" else "CSR, from its lower bound up →"
+        if self.is_of_events and self.by != "truth":
+            below = "O/E, with its 95% CI →"
+        rows = self.slices[0].risk.n if self.by == "class" else sum(part.risk.n for part in self.slices)
+        what = pluralize(len(self.slices), "class" if self.by == "class" else "slice")
+        add_titles(ax, f"{name} by {printable(self.by, 24)}{more}", below, "", f"n = {count(rows)},  {what}")
+        if self.by != "truth":
+            key = _EVENT_KEY if self.is_of_events else VERDICT_KEY
+            draw_key(ax, key, (KINDS.get(part.verdict, "fair") for part in kept))
+
+    def _draw_ratios(self, ax: Any, kept: list[Slice]) -> None:
+        """O/E of events with its interval."""
+        for place, part in enumerate(kept):
+            kind = "dot" if self.by == "truth" else KINDS.get(part.verdict, "fair")
+            low, high = part.risk.oe_interval
+            if math.isfinite(low) and math.isfinite(high):
+                ax.plot([low, high], [place, place], color=COLOURS[kind], linewidth=1)
+            if math.isfinite(part.risk.oe_ratio):
+                draw_mark(ax, Mark(kind, part.risk.oe_ratio, place))
+        ax.set_xlim(left=0)
+
+    def _draw_sizes(self, ax: Any, kept: list[Slice]) -> None:
+        """CSR from its lower bound up, on a log scale."""
         finite = [part.risk.csr for part in kept if 0 < part.risk.csr < math.inf]
         right = 3 * max([*finite, 1.0])
         for place, part in enumerate(kept):
@@ -132,13 +179,4 @@ class SlicesDisplay(Display):
             if part.risk.csr > 0:
                 draw_mark(ax, Mark(kind, min(part.risk.csr, right), place))
         ax.set_xscale("log")
-        ax.set_yticks(range(len(kept)), [printable(part.value, 24) for part in kept])
         ax.xaxis.set_major_formatter(power_label)
-        ax.minorticks_off()
-        ax.grid(visible=False)
-        more = f": worst {len(kept)} of {len(self.slices):,}" if len(self.slices) > len(kept) else ""
-        below = "CSR →" if self.by == "truth" else "CSR, from its lower bound up →"
-        facts = f"n = {count(sum(part.risk.n for part in self.slices))},  {pluralize(len(self.slices), 'slice')}"
-        add_titles(ax, f"CSR by {printable(self.by, 24)}{more}", below, "", facts)
-        if self.by != "truth":
-            draw_key(ax, VERDICT_KEY, (KINDS.get(part.verdict, "fair") for part in kept))

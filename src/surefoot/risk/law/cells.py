@@ -28,13 +28,25 @@ def half_decade(doubt: Floats) -> Codes:
     return np.floor(-np.log10(np.maximum(doubt, FARTHEST)) * PER_DECADE * (1 + 1e-12)).astype(np.int64)
 
 
-def bands_of(doubt: Floats, confidence: Floats) -> dict[str, Codes]:
-    """The band of each sample in the figures that show errors beside what was expected."""
-    return {
+def bands_of(doubt: Floats, confidence: Floats, *, is_event: bool = False) -> dict[str, Codes]:
+    """The band of each sample in the figures that show errors beside what was expected.
+
+    Of an event both ends of the scale are looked at closely: it may be all but certain, or all but impossible.
+    """
+    bands = {
         "reliability bins": bin_codes(RELIABILITY_BINS, confidence),
         "bins near certainty": half_decade(doubt),
         "bands of confidence": bin_codes(DOUBT_BANDS, doubt),
     }
+    return {**bands, "bins near zero": half_decade(confidence)} if is_event else bands
+
+
+def mean_log_odds(doubt: Floats, confidence: Floats, rows: Floats) -> float:
+    """The mean of the log-odds of samples left to chance, each by the variance of its outcome."""
+    kept = (doubt > 0) & (confidence > 0)
+    variance = (rows * doubt * confidence)[kept]
+    odds = np.log(confidence[kept]) - np.log(doubt[kept])
+    return float((variance * odds).sum() / variance.sum()) if variance.any() else 0.0
 
 
 @dataclass(frozen=True)
@@ -56,15 +68,15 @@ class Cells:
     #: Whether samples of one group have the very same chance.
     is_exact: bool
     is_mirrored: bool = False
+    #: Whether samples are about an event, whose probability may be anything, and not about what was predicted.
+    is_event: bool = False
 
     @classmethod
-    def of(cls, counts: Counts, *, is_mirrored: bool = False) -> Cells:
+    def of(cls, counts: Counts, *, is_mirrored: bool = False, is_event: bool = False) -> Cells:
         """Those of the counts of one side that are left to chance."""
         ones = np.ones(len(counts.rows))
-        whole = cls(
-            counts.doubt, counts.confidence, ones, counts.rows, counts.wrong, counts.n, counts.is_exact, is_mirrored
-        )
-        return whole.random
+        columns = (counts.doubt, counts.confidence, ones, counts.rows, counts.wrong)
+        return cls(*columns, counts.n, counts.is_exact, is_mirrored, is_event).random
 
     @classmethod
     def of_rows(cls, p: ArrayPredictions, *, is_mirrored: bool) -> Cells:
@@ -72,7 +84,8 @@ class Cells:
         doubt, confidence = p.doubt_of(slice(None)), p.confidence_of(slice(None))
         chance, otherwise, fired = (confidence, doubt, p.correct) if is_mirrored else (doubt, confidence, p.wrong)
         total = float(p.weight[chance > 0].sum())
-        return cls(chance, otherwise, p.weight, np.ones(len(p)), fired.astype(np.float64), total, True, is_mirrored)
+        ones, is_event = np.ones(len(p)), p.view == "event"
+        return cls(chance, otherwise, p.weight, ones, fired.astype(np.float64), total, True, is_mirrored, is_event)
 
     @property
     def is_random(self) -> Flags:
@@ -107,7 +120,12 @@ class Cells:
         """The band of each group in the figures that show errors beside what was expected; none of unequal weights."""
         if self.is_weighted:
             return {}
-        return bands_of(self.doubt, self.confidence)
+        return bands_of(self.doubt, self.confidence, is_event=self.is_event)
+
+    @cached_property
+    def centre(self) -> float:
+        """The log-odds that are neither high nor low: those of one half for predictions; of an event, their mean."""
+        return mean_log_odds(self.doubt, self.confidence, self.rows * self.weight) if self.is_event else 0.0
 
     @cached_property
     def merged(self) -> Cells:
@@ -122,7 +140,7 @@ class Cells:
         for codes in self.bands.values():
             band = band << 5 | codes
         for bits in range(48, 62):
-            # at most 16 bits each of doubt and weight, and 16 of bands
+            # at most 16 bits each of doubt and weight, and 21 of bands
             keys = (band << 16 | lesser >> bits) << 16 | self.weight.view(np.int64) >> bits
             where = np.unique(keys, return_inverse=True)[1]
             if where.max() < _MOST_MERGED:
@@ -134,4 +152,5 @@ class Cells:
             return means
 
         fired = np.bincount(where, self.fired).astype(np.float64)
-        return Cells(mean(self.p), mean(self.q), mean(self.weight), rows, fired, self.total, False, self.is_mirrored)
+        columns = (mean(self.p), mean(self.q), mean(self.weight), rows, fired)
+        return Cells(*columns, self.total, False, self.is_mirrored, self.is_event)

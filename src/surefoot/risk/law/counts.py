@@ -12,7 +12,7 @@ from surefoot.core.doubt_table import DoubtTable
 from surefoot.core.keys import DOUBT_CELL
 from surefoot.core.table import Floats
 from surefoot.core.tally import Tally
-from surefoot.metrics.terms import BY_DOUBT
+from surefoot.metrics.terms import BY_DOUBT, CONFIDENCE_BY_DOUBT, DOUBT_BY_DOUBT, ROWS_BY_DOUBT
 from surefoot.predictions.doubt import NARROW_DOUBTS, doubt_of_rounded_text
 from surefoot.risk.law.bernoulli_sum import BernoulliSum
 
@@ -104,15 +104,24 @@ def counts_of(tally: Tally) -> Counts:
     """The counts that a tally holds, rows that claim certainty among them."""
     table: DoubtTable = tally.table(DOUBT_CELL)
     by_doubt = (term for term in BY_DOUBT if term.key == DOUBT_CELL)
-    rows, wrong, doubts, confidences, surprise, relief = (table.totals[term.name].value for term in by_doubt)
+    rows, wrong, _, _, surprise, relief = (table.totals[term.name].value for term in by_doubt)
     held = rows > 0
+    doubt, confidence = mean_values(table)
+    columns = (doubt, confidence, rows, wrong, np.minimum(surprise, MOST), np.minimum(relief, MOST))
+    held_columns: dict[str, Any] = {name: column[held] for name, column in zip(_COLUMNS, columns, strict=True)}
+    return Counts(**held_columns, is_exact=table.is_exact)
+
+
+def mean_values(table: DoubtTable) -> tuple[Floats, Floats]:
+    """The doubt and the confidence that each place of a table stands for: the means of a cell that holds rows."""
+    rows, doubts, confidences = (
+        table.totals[term.name].value for term in (ROWS_BY_DOUBT, DOUBT_BY_DOUBT, CONFIDENCE_BY_DOUBT)
+    )
     doubt, confidence = table.exact_values()
     upper = table.is_doubtful()
-    cells = np.isnan(doubt) & held
+    cells = np.isnan(doubt) & (rows > 0)
     # the lesser from its sum, which holds its digits, and the other from it
     lesser = np.where(upper, confidences, doubts)[cells] / rows[cells]
     doubt[cells] = np.where(upper[cells], 1 - lesser, lesser)
     confidence[cells] = np.where(upper[cells], lesser, 1 - lesser)
-    columns = (doubt, confidence, rows, wrong, np.minimum(surprise, MOST), np.minimum(relief, MOST))
-    held_columns: dict[str, Any] = {name: column[held] for name, column in zip(_COLUMNS, columns, strict=True)}
-    return Counts(**held_columns, is_exact=table.is_exact)
+    return doubt, confidence

@@ -16,6 +16,8 @@ from surefoot.risk.law.grid import tail_on_grid
 
 Complex = npt.NDArray[np.complex128]
 
+#: The logarithm of values on a contour from which they overflow.
+_STEEP = 700.0
 #: Nodes in a go (a power of two), values of rows in a go, and factors multiplied before a logarithm is taken.
 _TOGETHER = 32
 _VALUES = 256
@@ -67,8 +69,10 @@ def tail_by_inversion(rows: BernoulliSum, s: float, nodes: int = MOST_NODES) -> 
     if t < 0 and bound < math.log(_NEGLIGIBLE):
         return Tail(1.0, 1.0)
     if t < 0 or (t < 1 / spread and bound > -1):
-        # not far above the mean, the contour on the left is as good, and heavy rows do no harm there
-        t = min(t, -1 / spread)
+        # not far above the mean, the contour on the left is as good, and heavy rows do no harm there; but where they
+        # bend the cumulant within so short a way, its values overflow
+        left = min(t, -1 / spread)
+        t = left if _cumulant(rows, left) - left * s < _STEEP else t
     step = 2 * math.pi / max(28 / abs(t), 12 * spread)
     # cells stand for many rows, for which one waits a little longer
     most = min(nodes, max(2048, (_MOST_WORK if rows.is_exact else 4 * _MOST_WORK) // len(rows.p)))

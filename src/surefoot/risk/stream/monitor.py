@@ -339,6 +339,8 @@ class Monitor(Watch):
             rows = Predictions.from_correct(
                 correct, *as_columns(len(correct), confidence), doubt=as_column(len(correct), doubt)
             ).rows()
+            if rows.not_attempted:
+                raise InvalidPredictions("a monitor counts answers; leave out rows that were not attempted")
             if names is not None and awaited.any():
                 check_confidences(self._issued, names, rows, awaited)
         if names is not None and awaited.any():

@@ -1,0 +1,120 @@
+"""Files of predictions without labels, read with the columns of a reference that has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from surefoot._io.printable import printable
+from surefoot.core.tally import Tally
+from surefoot.errors import InvalidPredictions
+from surefoot.files.finding import Columns, find_unlabelled
+from surefoot.files.opening import open_data
+from surefoot.files.reader import Reader, sums_to_one
+from surefoot.files.rounding import decimals_of
+from surefoot.files.source import BadFile, Source
+from surefoot.predictions.arguments import file_arguments, named_columns
+from surefoot.predictions.borders import attempts_of
+from surefoot.predictions.columns import as_array
+from surefoot.predictions.unlabelled import Unlabelled, unlabelled
+
+#: Roles that rows without labels may have.
+_ROLES = ("predicted", "confidence", "doubt", "probabilities", "logits")
+
+
+def read_both(
+    new: Any, reference: Any, given: Mapping[str, Any], *, delimiter: str | None = None
+) -> tuple[Any, Any, str]:
+    """Rows without labels and their reference, of which each may be a file; and which columns were used, in words."""
+    named, options = file_arguments(named_columns(given, "expect"))
+    columns, words = None, ""
+    if isinstance(reference, str):
+        labels, floor = options.pop("labels", None), options.pop("floor", None)
+        reader = Reader(reference, _sources(reference, delimiter), named, None, labels, floor, None, **options)
+        reading = reader.whole()
+        reference, columns, words = reading.held, reading.columns, reading.said
+    if isinstance(new, str):
+        new, note = _read(new, named, columns, delimiter)
+        words = f"{words}{'. ' if words and note else ''}{note}"
+    return new, reference, words
+
+
+def _sources(path: str, delimiter: str | None) -> list[Source]:
+    sources = open_data(path, delimiter)
+    if isinstance(sources, Tally):
+        raise BadFile("a saved tally holds no rows; give the file that it was made of", file=path)
+    return sources
+
+
+def _read(
+    path: str, named: Mapping[str, Any], columns: Columns | None, delimiter: str | None
+) -> tuple[Unlabelled, str]:
+    """The rows of a file, whose labels are not read; and a note if it has any."""
+    import pyarrow as pa
+
+    sources = _sources(path, delimiter)
+    head = sources[0].head()
+    note = ""
+    if columns is None:
+        columns = find_unlabelled(path, head, {role: named[role] for role in _ROLES if role in named})
+    else:
+        known = next((name for name in (columns.truth, columns.correct) if name in head.column_names), None)
+        note = "" if known is None else f"Labels of {printable(path)} ({printable(known)}) are not used"
+        flag = columns.attempted if columns.attempted in head.column_names else None
+        columns = replace(columns, truth=None, correct=None, weight=None, attempted=flag)
+        missing = [name for name in columns.names() if name not in head.column_names]
+        if columns.predicted in missing and columns.predicted is not None:
+            raise BadFile(f"it has no column '{printable(columns.predicted)}', which the reference has", file=path)
+        if missing:
+            listed = ", ".join(f"'{printable(name)}'" for name in head.column_names[:8])
+            raise BadFile(
+                f"it has no column '{printable(missing[0])}', by which the reference is read; the columns are {listed}",
+                file=path,
+            )
+    tables = [batch.table for source in sources for batch in source.batches(columns.names(), columns.numbers())]
+    table = pa.concat_tables(tables, promote_options="permissive")
+    if not table.num_rows:
+        raise BadFile("no rows; there is nothing to expect", file=path)
+    is_text = all(source.is_text for source in sources)
+    if columns.attempted is not None:
+        attempts = attempts_of(table.column(columns.attempted))
+        if attempts.skipped:
+            left_out = f"{attempts.skipped:,} rows of {printable(path)} that were not attempted are left out"
+            note = f"{note}{'. ' if note else ''}{left_out}"
+            table = table.filter(pa.array(attempts.flags))
+        if not table.num_rows:
+            raise BadFile("no row was attempted; there is nothing to expect", file=path)
+        columns = replace(columns, attempted=None)
+    try:
+        return _unlabelled(table, columns, is_text=is_text), note
+    except InvalidPredictions as error:
+        role = {"y_pred": "predicted"}.get(error.argument, error.argument)
+        column = getattr(columns, role, None)
+        raise BadFile.of(error, file=path, column=column if isinstance(column, str) else None) from error
+
+
+def _unlabelled(table: Any, columns: Columns, *, is_text: bool) -> Unlabelled:
+    held: dict[str, Any] = {
+        role: table.column(name)
+        for role, name in vars(columns).items()
+        if isinstance(name, str) and role not in ("probabilities", "logits")
+    }
+    scores = columns.probabilities or columns.logits
+    written: Any = None
+    names: tuple[str, ...] = ()
+    if isinstance(scores, tuple):
+        stacked = np.stack([as_array(name, table.column(name)) for name in scores], axis=1)
+        written = stacked.ravel()
+        held["probabilities"] = sums_to_one(stacked) if is_text and columns.logits is None else stacked
+        names = scores
+    elif scores is not None:
+        held["probabilities"] = table.column(scores)
+        written = as_array(scores, held["probabilities"])
+    elif columns.confidence is not None:
+        written = as_array("confidence", held["confidence"])
+    made = unlabelled(**held, from_logits=columns.logits is not None)
+    decimals = decimals_of(written) if is_text and columns.logits is None and written is not None else None
+    return replace(made, _names=names, _decimals=decimals)

@@ -1,0 +1,153 @@
+"""The words for an event: of generated data whose truth is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.special import expit, logit
+
+import surefoot as sf
+from surefoot.assessment.judging import judge
+from surefoot.assessment.verdict import Judgement
+from surefoot.metrics.tallying import ALWAYS
+from surefoot.risk.effects import OF_EVENTS
+from surefoot.risk.test import TERMS, both_sides
+
+Draw = Callable[[int, np.random.Generator], Any]
+
+
+def judged(happened: Any, p: Any) -> tuple[Judgement, float]:
+    """The judgement of an assessment without the rest of it, and O/E."""
+    one = sf.Predictions.from_probabilities(np.asarray(happened).astype(int), p, labels=[0, 1], of="event", pos_label=1)
+    tally = one.tally((*ALWAYS, *TERMS, *OF_EVENTS), exact=True)
+    over, under = both_sides(tally)
+    return judge(tally, over, under, (), level=0.05, margin=0.02), over.oe_ratio
+
+
+def sloped(slope: float) -> Callable[[Any], Any]:
+    """Chances whose log-odds have that slope in those of the predictions, and O/E = 1."""
+
+    def chances(p: Any) -> Any:
+        odds = logit(p)
+        shift = brentq(lambda a: expit(a + slope * odds).sum() - p.sum(), -30, 30)
+        return expit(shift + slope * odds)
+
+    return chances
+
+
+def common(n: int, rng: np.random.Generator) -> Any:
+    return expit(rng.normal(-1, 1.5, n))
+
+
+def rare(n: int, rng: np.random.Generator) -> Any:
+    """One in fifty."""
+    return rng.beta(0.5, 24.5, n)
+
+
+def near_one(n: int, rng: np.random.Generator) -> Any:
+    return 1 - 10 ** rng.uniform(-4, -1, n)
+
+
+def below_two_fifths(n: int, rng: np.random.Generator) -> Any:
+    return np.minimum(rng.beta(1, 6, n), 0.399)
+
+
+CASES = {
+    "1.2 times too high": (common, lambda p: p / 1.2, 3000, "overpredicts"),
+    "odds too high": (common, lambda p: expit(logit(p) - 0.6), 1500, "overpredicts"),
+    "odds too low": (common, lambda p: expit(logit(p) + 0.6), 1500, "underpredicts"),
+    "rare, twice too high": (rare, lambda p: p / 2, 5000, "overpredicts"),
+    "rare, half as high": (rare, lambda p: np.minimum(2 * p, 1), 5000, "underpredicts"),
+    "near 1, three times the non-events": (near_one, lambda p: 1 - 3 * (1 - p), 3000, "overpredicts"),
+    "near 1, a third of the non-events": (
+        lambda n, rng: 1 - rng.beta(1, 9, n),
+        lambda p: 1 - (1 - p) / 3,
+        3000,
+        "underpredicts",
+    ),
+    "slope 0.6": (common, sloped(0.6), 2000, "too extreme"),
+    "slope 1.6": (common, sloped(1.6), 2000, "too timid"),
+    "slope 0.7, both ends": (lambda n, rng: expit(rng.normal(0, 5, n)), sloped(0.7), 2000, "too extreme"),
+    "slope 0.5, all below 0.4": (below_two_fifths, sloped(0.5), 4000, "too extreme"),
+    "slope 0.5, all above 0.6": (lambda n, rng: 1 - below_two_fifths(n, rng), sloped(0.5), 4000, "too extreme"),
+    "slope 2, all below 0.4": (lambda n, rng: 0.05 + 0.35 * rng.beta(2, 6, n), sloped(2.0), 4000, "too timid"),
+    "rare, slope 0.5": (lambda n, rng: expit(rng.normal(-4.5, 1.3, n)), sloped(0.5), 8000, "too extreme"),
+    "rare, slope 2.2": (lambda n, rng: expit(rng.normal(-4, 0.5, n)), sloped(2.2), 8000, "too timid"),
+    "calibrated": (common, lambda p: p, 8000, "no evidence against calibration"),
+    "calibrated and rare": (rare, lambda p: p, 3000, "no evidence against calibration"),
+    "calibrated and few": (common, lambda p: p, 60, "inconclusive"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_word_for_a_known_truth(name: str) -> None:
+    draw, truth, size, word = CASES[name]
+    rng = np.random.default_rng(list(CASES).index(name))
+    p = draw(size, rng)
+    judgement, oe_ratio = judged(rng.random(size) < truth(p), p)
+    assert judgement.verdict == word
+    assert (judgement.degree is None) == (word in ("no evidence against calibration", "inconclusive"))
+    if word in ("overpredicts", "underpredicts"):
+        assert (oe_ratio < 1) == (word == "overpredicts")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_few_surprises_where_the_model_is_sure_are_not_overprediction(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    p = rng.beta(0.8, 2, 3000)
+    happened = rng.random(3000) < p
+    for sure in (1 - 1e-6, 1e-6, 1.0, 0.0):
+        judgement, oe_ratio = judged(np.append(happened, [sure < 0.5] * 3), np.append(p, [sure] * 3))
+        assert oe_ratio == pytest.approx(1, abs=0.06)
+        assert judgement == Judgement("too extreme", "slightly")
+
+
+#: Predictions that are off at one end alone, where a single band may say more than the slope.
+ENDS = {
+    "above 0.99 it happens in 90%": (lambda p: np.where(p > 0.99, 0.9, p), "too extreme"),
+    "below 0.01 it happens in 10%": (lambda p: np.where(p < 0.01, 0.1, p), "too extreme"),
+    "below 0.1 a fifth as often": (lambda p: np.where(p < 0.1, 0.2 * p, p), "too timid"),
+    "above 0.9 a fifth of the non-events": (lambda p: np.where(p > 0.9, 1 - 0.2 * (1 - p), p), "too timid"),
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_one_end_that_is_off_is_not_called_the_opposite(name: str) -> None:
+    truth, word = ENDS[name]
+    opposite = {"too extreme": "too timid", "too timid": "too extreme"}[word]
+    words = []
+    for seed in range(12):
+        rng = np.random.default_rng([3, seed])
+        p = rng.random(3000)
+        words.append(judged(rng.random(3000) < truth(p), p)[0].verdict)
+    assert words.count(word) >= 6
+    assert opposite not in words
+
+
+@pytest.mark.parametrize(
+    ("share", "p", "word"),
+    [
+        (0.4, 0.2, "underpredicts"),
+        (0.05, 0.2, "overpredicts"),
+        (0.0, 0.05, "overpredicts"),
+        (1.0, 0.9, "underpredicts"),
+        (0.03, 0.0, "underpredicts"),
+        (0.97, 1.0, "overpredicts"),
+    ],
+)
+def test_one_probability_for_all_rows(share: float, p: float, word: str) -> None:
+    assert judged(np.arange(300) < 300 * share, np.full(300, p))[0].verdict == word
+
+
+def test_an_assessment_says_the_same() -> None:
+    rng = np.random.default_rng(8)
+    for word, truth in (("overpredicts", lambda p: p / 1.5), ("too extreme", sloped(0.5))):
+        p = common(1500, rng)
+        happened = rng.random(1500) < truth(p)
+        a = sf.assess(happened.astype(int), p, of="event", metrics=())
+        assert a.verdict == word
+        assert Judgement(a.verdict, a.degree) == judged(happened, p)[0]
