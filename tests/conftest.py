@@ -10,6 +10,10 @@ settings.register_profile("dev", deadline=None, suppress_health_check=[HealthChe
 settings.register_profile("ci", parent=settings.get_profile("dev"), derandomize=True, max_examples=200)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
+# Spark stays on loopback: what else a machine calls itself may not resolve, or may be closed
+os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+os.environ.setdefault("SPARK_LOCAL_HOSTNAME", "127.0.0.1")
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(

@@ -30,13 +30,11 @@ def started(home: Path, folder: Path, *arguments: str) -> subprocess.Popen:
         "SPARK_WORKER_DIR": str(folder),
         "PYSPARK_PYTHON": sys.executable,
     }
-    return subprocess.Popen(
-        [home / "bin" / "spark-class", *arguments],
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    folder.mkdir(exist_ok=True)
+    with (folder / "log.txt").open("w") as log:
+        return subprocess.Popen(
+            [home / "bin" / "spark-class", *arguments], env=environment, stdout=log, stderr=log, start_new_session=True
+        )
 
 
 def ended(process: subprocess.Popen) -> None:
@@ -61,6 +59,21 @@ def kill_in_the_middle(session, worker, done: threading.Event, killed: threading
         time.sleep(0.005)
 
 
+def wait_for(what: str, reached, folder: Path) -> None:
+    """Wait for a part of the cluster; where it does not come within two minutes, show what the processes said."""
+    deadline = time.monotonic() + 120
+    while not reached():
+        if time.monotonic() > deadline:
+            logs = [f"{log.parent.name}:\n{log.read_text()[-1500:]}" for log in sorted(folder.glob("*/log.txt"))]
+            raise TimeoutError("\n".join([f"{what} did not start", *logs]))
+        time.sleep(0.1)
+
+
+def is_listening(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
 def main(data: Path, out: Path) -> None:
     import pyspark
     from pyspark.sql import SparkSession
@@ -72,9 +85,9 @@ def main(data: Path, out: Path) -> None:
     master = ("org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0")
     worker = ("org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1", "--cores", "1", "--memory", "1g")
     worker += ("--webui-port", "0", address)
-    processes = [started(home, out.parent, *master)]
+    processes = [started(home, out.parent / "master", *master)]
     try:
-        time.sleep(3)
+        wait_for("the master", lambda: is_listening(port), out.parent)
         processes += [started(home, out.parent / f"worker{i}", *worker) for i in range(2)]
         session = (
             SparkSession.builder.master(address)
@@ -88,8 +101,8 @@ def main(data: Path, out: Path) -> None:
             .getOrCreate()
         )
         session.sparkContext.setLogLevel("OFF")
-        while len(session._jsc.sc().statusTracker().getExecutorInfos()) < 3:
-            time.sleep(0.2)
+        executors = session._jsc.sc().statusTracker().getExecutorInfos
+        wait_for("an executor", lambda: len(executors()) == 3, out.parent)
         done, killed = threading.Event(), threading.Event()
         killer = threading.Thread(target=kill_in_the_middle, args=(session, processes[1], done, killed))
         killer.start()
