@@ -126,7 +126,7 @@ def test_columns_that_were_named_are_all_that_counts(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
 def test_a_fourth_value_is_refused_with_its_row(tmp_path: Path, kind: str, batches: str) -> None:
     path = write(tmp_path, kind, columns(grade=[*GRADES[:3], "PARTIAL", *GRADES[4:]]))
-    with pytest.raises(InvalidPredictions, match=r"log.*row 4: grade is 'PARTIAL'; .*NOT_ATTEMPTED"):
+    with pytest.raises(InvalidPredictions, match=r"log.*row 4: grade is 'PARTIAL'.*NOT_ATTEMPTED.*--drop-missing"):
         sf.assess(path)
 
 

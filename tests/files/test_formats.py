@@ -144,8 +144,7 @@ def test_confidences_as_a_model_says_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        ("high", "a word and not a number"),
-        ("85", "write it with %"),
+        ("high", "have no agreed meaning"),
         (None, "missing"),
         ([0.5], "confidence"),
         (True, "number"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from surefoot.errors import AmbiguousLabels, InvalidPredictions
 from surefoot.files.finding import Ambiguous
 from surefoot.files.locating import Locating
 from surefoot.files.source import BadFile
-from surefoot.predictions.attempts import NO, SKIPPED, Attempts, NothingAttempted, is_text, word
+from surefoot.predictions.attempts import Attempts, NothingAttempted, is_text
 from surefoot.predictions.borders import attempts_of
 from surefoot.predictions.columns import as_array
 
@@ -54,9 +54,3 @@ class Attempting(Locating):
             weight = table.column(self.columns.weight)
             counts = as_array("weight", weight if flags.all() else weight.filter(flags))
         return None if counts.any() else ~flags
-
-    def skips(self, row: Mapping[str, Any]) -> bool:
-        """Whether a row of JSON says that it was not attempted."""
-        flag, outcome = (row.get(str(name)) for name in (self.columns.attempted, self.columns.correct))
-        is_no = word(flag) in NO if isinstance(flag, str) else flag is not None and not flag
-        return is_no or (isinstance(outcome, str) and word(outcome) in SKIPPED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,9 @@ from surefoot.files.streams import Pieces, ahead
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: Other delimiters that people use, to be named when one column only is found.
-_OTHERS = {";": "a semicolon", "\t": "a tab", "|": "a bar", ",": "a comma"}
+#: What people separate columns by.
+_DELIMITERS = (",", ";", "\t", "|")
+_COMMA = re.compile(r"-?\d+(,\d+)?")
 
 
 class DelimitedFile:
@@ -21,26 +23,22 @@ class DelimitedFile:
 
     is_text = True
 
-    def __init__(self, name: str, pieces: Pieces, delimiter: str) -> None:
+    def __init__(self, name: str, pieces: Pieces, delimiter: str | None) -> None:
         import pyarrow as pa
 
-        self.name, self._pieces, self._delimiter = name, pieces, delimiter
+        self.name, self._pieces = name, pieces
         #: Columns whose text is kept as it is written, such as 007.
         self.verbatim: frozenset[str] = frozenset()
         first = pieces.first()
-        if first[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\x00" in first[:1000]:
-            raise BadFile("not UTF-8 text; its first bytes look like UTF-16. Save it as UTF-8", file=name)
+        if b"\x00" in first[:1000]:
+            raise BadFile("not text; if it is UTF-16 without a mark at its start, save it as UTF-8", file=name)
         if not first.strip():
             raise BadFile("empty; there is nothing to assess", file=name)
-        line = first.partition(b"\n")[0].decode("utf-8", "replace").strip("\r\ufeff")
-        other = next((d for d in _OTHERS if d != delimiter and line.count(d)), None)
-        if delimiter not in line and other is not None:
-            raise BadFile(
-                f"the header '{printable(line)}' has no {_OTHERS.get(delimiter, delimiter)[2:]}; its columns seem to "
-                f"be separated by {_OTHERS[other]}: pass --delimiter '{_escape(other)}'",
-                file=name,
-            )
+        self._delimiter, self._point = delimiter or _detect_delimiter(first), "."
         self._head = self._parse(first, None, (), 0, header=True, quotes=b'"' in first)
+        if self._delimiter != "," and any(map(_has_decimal_comma, self._head.columns)):
+            self._point = ","
+            self._head = self._parse(first, None, (), 0, header=True, quotes=b'"' in first)
         # what looks like a date is a label like any other
         dates = {field.name: pa.string() for field in self._head.schema if pa.types.is_temporal(field.type)}
         if dates:
@@ -73,7 +71,7 @@ class DelimitedFile:
         types = {}
         for name in columns:
             kind = self.schema.field(name).type
-            if name in numbers:
+            if name in numbers and not kinds.is_string(kind):
                 types[name] = pa.float64()
             elif name in self.verbatim:
                 types[name] = pa.string()
@@ -83,7 +81,14 @@ class DelimitedFile:
                 types[name] = pa.string()
         done, header = 0, True
         for piece in ahead(iter(self._pieces)):
-            table = self._parse(piece.data, list(columns), types, done, header=header, quotes=piece.has_quotes)
+            try:
+                table = self._parse(piece.data, list(columns), types, done, header=header, quotes=piece.has_quotes)
+            except BadFile as error:
+                if error.column not in numbers:
+                    raise
+                # a cell that is no number among others that are: all as text, to be read or refused with their rows
+                worded = {**types, **dict.fromkeys(numbers, pa.string())}
+                table = self._parse(piece.data, list(columns), worded, done, header=header, quotes=piece.has_quotes)
             done, header = done + table.num_rows, False
             yield Batch(table, piece.share)
 
@@ -103,7 +108,11 @@ class DelimitedFile:
         read = csv.ReadOptions(column_names=names, block_size=_block(len(piece)))
         parse = csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=quotes, invalid_row_handler=refuse)
         convert = csv.ConvertOptions(
-            column_types=types or None, include_columns=columns, null_values=[""], strings_can_be_null=True
+            column_types=types or None,
+            include_columns=columns,
+            null_values=[""],
+            strings_can_be_null=True,
+            decimal_point=self._point,
         )
         try:
             return csv.read_csv(pa.BufferReader(pa.py_buffer(piece)), read, parse, convert)
@@ -148,6 +157,23 @@ class DelimitedFile:
             raise BadFile(_not_a(kind), column=name, row=done + row, value=value, file=self.name)
 
 
+def _detect_delimiter(first: bytes) -> str:
+    """What separates as many columns in the header as in the first row; else what the header has most of."""
+    header, _, rest = first.partition(b"\n")
+    header, row = header.strip(b"\r\xef\xbb\xbf"), rest.partition(b"\n")[0]
+    counts = {d: (header.count(d.encode()), row.count(d.encode())) for d in _DELIMITERS}
+    alike = [d for d, (names, cells) in counts.items() if names and names == cells]
+    return max(alike or counts, key=lambda d: counts[d][0])
+
+
+def _has_decimal_comma(column: Any) -> bool:
+    """Whether a column of text holds numbers with a decimal comma."""
+    import pyarrow.types as kinds
+
+    values = [value.strip() for value in column.to_pylist() if value] if kinds.is_string(column.type) else []
+    return any("," in value for value in values) and all(_COMMA.fullmatch(value) for value in values)
+
+
 def _block(size: int) -> int:
     return max(1 << 16, min(1 << 22, size + 1))
 
@@ -180,7 +206,3 @@ def _not_a(kind: Any) -> str:
         return "not a number; correct or drop the row"
     said = "true or false" if kinds.is_boolean(kind) else "whole numbers"
     return f"but the first rows hold {said}; labels are of one kind: correct the row, or quote none and all as text"
-
-
-def _escape(delimiter: str) -> str:
-    return "\\t" if delimiter == "\t" else delimiter

@@ -13,7 +13,7 @@ from surefoot._io.printable import printable
 from surefoot.core.tally import Label
 from surefoot.errors import InvalidPredictions
 from surefoot.files.source import BadFile
-from surefoot.predictions.attempts import NO, OUTCOMES, YES, word
+from surefoot.predictions.attempts import GRADES, NO, OUTCOMES, YES, word
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,7 +45,7 @@ _COMPLETE = (
     *({"truth", "predicted", claim} for claim in ("confidence", "doubt")),
 )
 #: Outcomes that are a letter.
-_LETTERS = {one for one in OUTCOMES if len(one) == 1}
+_LETTERS = {one for one in GRADES if len(one) == 1}
 _PREFIX = re.compile(r"^((?:p|prob|proba|probs|probability|probabilities|softmax)(?:[_ .\-]|(?=\d)))(?=.)", re.I)
 
 
@@ -418,7 +418,13 @@ class _Finder:
         """Outcomes in words; a value that is none is refused later, with its row."""
         values = self._values(column)
         words = {word(value) if isinstance(value, str) else None for value in values}
-        return bool(words - _LETTERS & {*OUTCOMES}) or bool(words and words <= _LETTERS)
+        if (
+            plain(column.rpartition(".")[2]) in _NAMES["correct"].split()
+            and words
+            and words <= {*OUTCOMES, "", "p", "partial"}
+        ):
+            return words != {""}
+        return bool((words - _LETTERS) & {*GRADES}) or bool(words and words <= _LETTERS)
 
     def _is_flag(self, column: str) -> bool:
         values = self._values(column)

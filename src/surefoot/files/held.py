@@ -32,6 +32,8 @@ class Reading:
     #: Other columns of the rows that are held, to be shown beside them.
     shown: Any = None
 
+    #: What was read otherwise than it stands in the file, in sentences.
+    notes: tuple[str, ...] = ()
     #: All columns of the first file.
     all_columns: tuple[str, ...] = ()
 

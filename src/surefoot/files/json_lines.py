@@ -1,9 +1,9 @@
-"""JSON lines: one object a row; confidences may be written as a model says them ("85%")."""
+"""JSON lines: one object a row; what an object holds within others is a column too (judge.confidence)."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from surefoot._io.printable import printable, printable_value
@@ -23,13 +23,11 @@ class JsonLinesFile:
 
     def __init__(self, name: str, pieces: Pieces) -> None:
         self.name, self._pieces = name, pieces
-        rows = objects(name, pieces.first(), 0, _HEAD)
+        rows = [flat(row) for row in objects(name, pieces.first(), 0, _HEAD)]
         if not rows:
             raise BadFile("empty; there is nothing to assess", file=name)
         self._head = _table(rows, list(dict.fromkeys(key for row in rows for key in row)))
         self.schema = self._head.schema
-        #: Whether a row was not attempted, so that its numbers are not looked at.
-        self.skips: Callable[[Mapping[str, Any]], bool] = lambda row: False
 
     def head(self) -> pa.Table:
         return self._head
@@ -39,11 +37,7 @@ class JsonLinesFile:
         for piece in self._pieces:
             table = self._fast(piece.data, columns, numbers)
             if table is None:
-                rows = objects(self.name, bytes(piece.data), done)
-                for name in numbers:
-                    for i, row in enumerate(rows):
-                        # a row that was not attempted may hold anything
-                        row[name] = None if self.skips(row) else self._number(done + i, name, row.get(name))
+                rows = [flat(row) for row in objects(self.name, bytes(piece.data), done)]
                 table = self._slow(rows, columns, numbers, done)
             done += table.num_rows
             yield Batch(table, piece.share)
@@ -76,6 +70,13 @@ class JsonLinesFile:
         for name in columns:
             values = [row.get(name) for row in rows]
             kind = None if name in numbers else self.schema.field(name).type
+            if name in numbers and any(isinstance(value, str | bool) for value in values):
+                # numbers as a model says them; they are read, or refused, with the rows around them
+                values, kind = [_written(value) for value in values], pa.string()
+            elif name in numbers and all(value is None for value in values):
+                kind = pa.float64()
+            elif str(kind) == "string" and any(isinstance(value, bool | int | float) for value in values):
+                values = [_written(value) for value in values]
             try:
                 arrays.append(pa.array(values, type=kind))
             except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError):
@@ -90,46 +91,29 @@ class JsonLinesFile:
                 ) from None
         return pa.table(arrays, names=list(columns))
 
-    def _number(self, row: int, name: str, value: Any) -> Any:
-        if isinstance(value, list):
-            return value
-        if value is None or value == "":
-            raise BadFile(
-                "is missing, so the confidence of this row is unknown",
-                column=name,
-                row=row,
-                hint="fill or drop the row",
-                file=self.name,
-            )
-        try:
-            return spoken(value)
-        except ValueError as error:
-            raise BadFile(str(error), column=name, row=row, value=value, file=self.name) from None
 
-
-def spoken(value: Any) -> float:
-    """A number as a model says it.
+def flat(row: dict[str, Any], depth: int = 3) -> dict[str, Any]:
+    """An object with the values of those within it, by names such as judge.confidence.
 
     Examples
     --------
-    >>> spoken("85%"), spoken(0.85), spoken("0.85")
-    (0.85, 0.85, 0.85)
+    >>> flat({"id": 1, "judge": {"correct": "yes", "confidence": 85}})
+    {'id': 1, 'judge.correct': 'yes', 'judge.confidence': 85}
     """
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise ValueError("not a number; correct or drop the row")
-    if not isinstance(value, str):
-        return float(value)
-    text = value.strip()
-    try:
-        number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    except ValueError:
-        raise ValueError(
-            "a word and not a number: words for confidence have no agreed meaning; ask the model for a number, or "
-            "replace the words yourself"
-        ) from None
-    if not text.endswith("%") and number > 1:
-        raise ValueError("outside [0, 1]; if it is a percentage, write it with %")
-    return number
+    if not any(isinstance(value, dict) for value in row.values()):
+        return row
+    found: dict[str, Any] = {}
+    for name, value in row.items():
+        if isinstance(value, dict) and depth > 0:
+            found |= {f"{name}.{inner}": one for inner, one in flat(value, depth - 1).items()}
+        else:
+            found[name] = value
+    return found
+
+
+def _written(value: Any) -> Any:
+    """A number among words, as it would be written."""
+    return value if value is None or isinstance(value, str) else repr(value)
 
 
 def objects(name: str, piece: bytes, done: int, most: int | None = None) -> list[dict[str, Any]]:

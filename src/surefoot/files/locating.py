@@ -16,8 +16,11 @@ class Locating:
     name: str
     sources: list[Source]
     columns: Columns
-    #: The row at which each file starts, among all rows.
+    #: The row at which each file starts, among all rows that are kept.
     starts: list[int]
+    #: Of each row that was left out, how many were kept before it; and how many were left out before each file.
+    gaps: list[int]
+    gaps_before: list[int]
 
     def locate(self, error: InvalidPredictions, start: int) -> BadFile:
         """An error of a constructor as one of the file: with its name, its column, and the row in it."""
@@ -35,4 +38,5 @@ class Locating:
     def where(self, row: int) -> dict[str, Any]:
         """The file, and the row in it."""
         at = max(0, bisect_right(self.starts, row) - 1)
-        return {"file": self.sources[at].name, "row": row - self.starts[at]}
+        left_out = bisect_right(self.gaps, row) - self.gaps_before[at]
+        return {"file": self.sources[at].name, "row": row - self.starts[at] + left_out}

@@ -75,7 +75,7 @@ def open_live(delimiter: str | None) -> list[Source] | Tally:
     lines = LiveLines("standard input", stdin)
     if kind == "jsonl":
         return [JsonLinesFile("standard input", lines)]
-    return [DelimitedFile("standard input", lines, delimiter or ("\t" if kind == "tsv" else ","))]
+    return [DelimitedFile("standard input", lines, delimiter)]
 
 
 def _check_open() -> None:
@@ -158,7 +158,7 @@ def _opened(
     pieces = Pieces(name, open_it, size, quoted=kind != "jsonl")
     if kind == "jsonl":
         return [SampleLog(name, pieces) if is_sample_log(pieces.first()) else JsonLinesFile(name, pieces)]
-    return [DelimitedFile(name, pieces, delimiter or ("\t" if kind == "tsv" else ","))]
+    return [DelimitedFile(name, pieces, delimiter or ("\t" if kind == "tsv" else None))]
 
 
 def _start(name: str, raw: BinaryIO) -> bytes:

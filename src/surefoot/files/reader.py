@@ -17,12 +17,12 @@ from surefoot.core.tally import Label, Tally, add_not_attempted
 from surefoot.core.term import Term
 from surefoot.core.view import View, check_view
 from surefoot.errors import InvalidPredictions, InvalidTally
+from surefoot.files.accounting import WHY, Accounting, Manner
 from surefoot.files.attempting import Attempting
 from surefoot.files.delimited import DelimitedFile
 from surefoot.files.finding import Ambiguous, find_columns
 from surefoot.files.harness import COLUMNS, SampleLog
 from surefoot.files.held import Reading
-from surefoot.files.json_lines import JsonLinesFile
 from surefoot.files.rounding import decimals_of
 from surefoot.files.source import BadFile, Batch, Source, gather
 from surefoot.files.streams import ahead
@@ -70,6 +70,7 @@ class Reader(Attempting):
         group: str | None = None,
         show: Sequence[str] = (),
         of: View | None = None,
+        manner: Manner = Manner(),  # noqa: B008 (frozen)
     ) -> None:
         self.name, self.sources, self.labels, self.floor = name, sources, labels, floor
         self.positive, self.float32, self.of = positive, float32, check_view(of)
@@ -83,6 +84,8 @@ class Reader(Attempting):
             if isinstance(first, SampleLog) and not told
             else find_columns(first.name, first.head(), columns, is_event=self.of == "event")
         )
+        self.manner = manner
+        self.accounting = Accounting(self.name, self.columns, manner)
         self.by, self.group = by, group
         self.names = self.columns.names()
         self.show = tuple(dict.fromkeys(show))
@@ -100,10 +103,8 @@ class Reader(Attempting):
         for source in sources:
             if isinstance(source, DelimitedFile):
                 source.verbatim = frozenset(self.show) - {*self.columns.names(), sliced, group}
-            if isinstance(source, JsonLinesFile):
-                source.skips = self.skips
         self.looks_grouped = "" if group is not None else repeated_identifier(first.head(), {*self.names})
-        self.starts = []
+        self.starts, self.gaps, self.gaps_before = [], [], []
         self.is_text = all(source.is_text for source in sources)
         self._check_types()
         if positive is not None and not self._is_second() and self.of != "event":
@@ -155,7 +156,8 @@ class Reader(Attempting):
         import pyarrow as pa
 
         if not sum(table.num_rows for table in tables):
-            raise BadFile("no rows; there is nothing to assess", file=self.name)
+            lost = f" ({self.accounting.notes()[0].rstrip('.')})" if self.accounting.dropped else ""
+            raise BadFile(f"no rows{lost}; there is nothing to assess", file=self.name)
         table = pa.concat_tables(tables, promote_options="permissive") if len(tables) > 1 else tables[0]
         try:
             predictions = self.predictions(table, 0, self.labels)
@@ -171,6 +173,7 @@ class Reader(Attempting):
 
     def _reading(self, held: ArrayPredictions | Tally, **of_rows: Any) -> Reading:
         of_rows |= {"is_second": self._is_second(), "labels": self._labels_found, "looks_grouped": self.looks_grouped}
+        of_rows |= {"notes": self.accounting.notes()}
         return Reading(self.name, held, self.columns, all_columns=tuple(self.sources[0].schema.names), **of_rows)
 
     def _tally(
@@ -249,17 +252,24 @@ class Reader(Attempting):
     def batches(self) -> Iterator[Batch]:
         """The batches of all files, the next one read while this one is used."""
         self.starts, done = [], 0
+        self.accounting = Accounting(self.name, self.columns, self.manner)
+        self.gaps, self.gaps_before = self.accounting.gaps, []
         for number, source in enumerate(self.sources):
             self.starts.append(done)
+            self.gaps_before.append(len(self.gaps))
+            read = 0
             missing = next((name for name in self.names if name not in source.schema.names), None)
             if missing is not None:
                 raise BadFile(
                     f"it has no column '{printable(missing)}', which the first file has",
                     file=source.name,
                 )
-            for batch in ahead(source.batches(self.names, self.columns.numbers())):
-                done += batch.table.num_rows
-                yield Batch(batch.table, (number + batch.share) / len(self.sources))
+            names = [*self.names, WHY] if WHY in source.schema.names else self.names
+            for batch in ahead(source.batches(names, self.columns.numbers())):
+                table = self.accounting.settle(batch.table, {"file": source.name, "row": read})
+                read += batch.table.num_rows
+                done += table.num_rows
+                yield Batch(table, (number + batch.share) / len(self.sources))
 
     # -- rows --------------------------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from typing import Any, Unpack
 from surefoot.core.tally import Tally
 from surefoot.core.term import Term
 from surefoot.core.view import View
+from surefoot.files.accounting import Manner
 from surefoot.files.held import Reading
 from surefoot.files.opening import open_data, open_live
 from surefoot.files.reader import Progress, Reader
@@ -25,7 +26,14 @@ _SUPPOSED = 6
 
 
 def load(
-    path: str | os.PathLike[str], *, logits: Any = None, delimiter: str | None = None, **columns: Unpack[DataColumns]
+    path: str | os.PathLike[str],
+    *,
+    logits: Any = None,
+    delimiter: str | None = None,
+    percent: bool | None = None,
+    drop_missing: bool = False,
+    confidence_pattern: str | None = None,
+    **columns: Unpack[DataColumns],
 ) -> ArrayPredictions:
     """Read predictions from a file.
 
@@ -41,6 +49,12 @@ def load(
         The columns that hold logits, or the prefix of their names.
     delimiter : str, optional
         What separates the columns of a text file; detected by default.
+    percent : bool, optional
+        Whether confidences and probabilities without a percent sign are percentages; detected by default.
+    drop_missing : bool, default False
+        Leave out rows that lack a confidence or an outcome, instead of refusing the file.
+    confidence_pattern : str, optional
+        A regular expression that finds the confidence in a column of text, as its first group.
     **columns : str or object
         The names of columns, and how to read them: ``y_true`` (or ``truth``), ``y_pred`` (``predicted``),
         ``confidence``, ``correct``, ``probabilities`` (``y_proba``), ``doubt``, ``sample_weight`` (``weight``),
@@ -74,7 +88,8 @@ def load(
     sources = open_data(os.fspath(path), delimiter)
     if isinstance(sources, Tally):
         raise BadFile("a saved tally holds no rows; load it with surefoot.Tally.load", file=os.fspath(path))
-    reader = Reader(os.fspath(path), sources, named, None, labels, floor, None, **options)
+    manner = Manner(percent, drop_missing, confidence_pattern)
+    reader = Reader(os.fspath(path), sources, named, None, labels, floor, None, manner=manner, **options)
     held = reader.whole().held
     assert isinstance(held, ArrayPredictions)
     return held
@@ -96,6 +111,7 @@ def read(
     floor: float | None = None,
     show: Sequence[str] = (),
     of: View | None = None,
+    manner: Manner = Manner(),  # noqa: B008 (frozen)
 ) -> Reading:
     """Read a file, and tally it on the way if it is large: for all metrics, for some only, or of some terms.
 
@@ -128,6 +144,7 @@ def read(
         group=group,
         show=show,
         of=of,
+        manner=manner,
     )
     found = reader.whole_or_tally(metrics, terms) if group is None else reader.whole()
     return replace(found, delimiter=delimiter or "")
@@ -142,6 +159,7 @@ def follow(
     positive: str | None = None,
     float32: bool = True,
     group: str | None = None,
+    manner: Manner = Manner(),  # noqa: B008 (frozen)
     left_out: Callable[[int], object] = lambda rows: None,
 ) -> Iterator[tuple[ArrayPredictions, Any, Any]]:
     """The rows of a file in order, some at a time, with their ids and groups; of standard input as they arrive.
@@ -152,7 +170,17 @@ def follow(
     if isinstance(sources, Tally):
         raise BadFile("a saved tally holds no rows to follow", file=path)
     reader = Reader(
-        path, sources, columns, identifier, None, None, None, positive=positive, float32=float32, group=group
+        path,
+        sources,
+        columns,
+        identifier,
+        None,
+        None,
+        None,
+        positive=positive,
+        float32=float32,
+        group=group,
+        manner=manner,
     )
     labels = reader.labels_beforehand() if path == "-" else reader.labels_of_all()
     finest: int | None = 0

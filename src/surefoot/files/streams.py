@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import zlib
@@ -17,6 +18,8 @@ Item = TypeVar("Item")
 
 #: Bytes of the first piece, from which types are told, and of the others.
 _FIRST, _PIECE = 1 << 20, 1 << 25
+#: Bytes that Windows-1252 gives no meaning.
+_UNDEFINED = b"\x81\x8d\x8f\x90\x9d"
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
@@ -43,8 +46,9 @@ class Pieces:
 
     def __init__(self, name: str, open_it: Callable[[], BinaryIO], size: int | None, *, quoted: bool) -> None:
         self.name, self._open, self._size = name, open_it, size
-        #: Whether a line break within quotes ends no line.
+        #: Whether a line break within quotes ends no line, and text may be in another encoding.
         self._quoted = quoted
+        self.text: AsUtf8 | None = None
 
     def first(self) -> bytes:
         """The first piece."""
@@ -55,6 +59,8 @@ class Pieces:
     def __iter__(self) -> Iterator[Piece]:
         with self._open() as raw:
             stream = decompress(self.name, raw)
+            if self._quoted:
+                stream = self.text = AsUtf8(stream)
             # two buffers by turns: one is read while the other is filled; what is left over of a line moves on
             buffers, turn, rest, wanted = [bytearray(_FIRST), bytearray()], 0, b"", _FIRST
             while True:
@@ -152,6 +158,50 @@ class _Zstd(io.RawIOBase):
         self._ready = self._ready[len(some) :]
         buffer[: len(some)] = some
         return len(some)
+
+
+class AsUtf8(io.RawIOBase):
+    """Text in UTF-8, whatever it is written in: UTF-16 by the mark at its start, Windows-1252 if it is no UTF-8.
+
+    What is plain ASCII is the same in all of them, so the first bytes that are not decide.
+    """
+
+    def __init__(self, stream: Any) -> None:
+        self._stream, self._ready = stream, memoryview(b"")
+        self.encoding, self._decoder, self._is_first = "", None, True
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if self.encoding == "utf-8" and not self._ready:
+            return int(self._stream.readinto(buffer))
+        while not self._ready:
+            block = self._stream.read(1 << 20)
+            self._ready = memoryview(self._in_utf8(block))
+            if not block:
+                break
+        some = self._ready[: len(buffer)]
+        self._ready = self._ready[len(some) :]
+        buffer[: len(some)] = some
+        return len(some)
+
+    def _in_utf8(self, block: bytes) -> bytes:
+        if self._is_first and block[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            self.encoding, self._decoder = "utf-16", codecs.getincrementaldecoder("utf-16")("replace")
+        elif not self.encoding and not block.isascii():
+            try:
+                codecs.getincrementaldecoder("utf-8")().decode(block)
+                self.encoding = "utf-8"
+            except UnicodeDecodeError:
+                self.encoding, self._decoder = "windows-1252", codecs.getincrementaldecoder("latin-1")()
+                # where the two differ, Windows-1252 has letters and latin-1 has nothing
+                if block.translate(None, _UNDEFINED) == block:
+                    self._decoder = codecs.getincrementaldecoder("windows-1252")("replace")
+        self._is_first = False
+        if self._decoder is None:
+            return block
+        return str(self._decoder.decode(block, not block)).encode()
 
 
 def _fill(name: str, stream: Any, view: memoryview) -> int:

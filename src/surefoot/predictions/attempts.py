@@ -24,9 +24,12 @@ if TYPE_CHECKING:
     from surefoot.predictions.border import Border
 
 #: Outcomes in words, small letters only; and what flags are called in text.
-RIGHT, WRONG = ("correct", "c"), ("incorrect", "i")
+RIGHT = ("correct", "c", "right", "yes", "true", "1", "pass", "passed", "+")
+WRONG = ("incorrect", "i", "wrong", "no", "false", "0", "fail", "failed", "-")
 SKIPPED = ("notattempted", "n", "refused", "abstained")
 OUTCOMES = (*RIGHT, *WRONG, *SKIPPED)
+#: Those that no label is called by.
+GRADES = ("correct", "c", "incorrect", "i", *SKIPPED)
 YES, NO = ("yes", "true", "1"), ("no", "false", "0")
 #: What a word is read without.
 SEPARATORS = r"[\s_-]+"
@@ -138,7 +141,7 @@ def word(value: str) -> str:
     >>> word("NOT_ATTEMPTED"), word("Not attempted")
     ('notattempted', 'notattempted')
     """
-    return re.sub(SEPARATORS, "", value.casefold())
+    return value.strip() if value.strip() in ("+", "-") else re.sub(SEPARATORS, "", value.casefold())
 
 
 def _flags_in_words(attempted: Any) -> Any:

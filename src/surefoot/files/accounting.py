@@ -1,0 +1,312 @@
+"""Every row of a file accounted for: on which scale its confidence is, and whether it has one, and an outcome."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from surefoot._io.printable import printable, printable_value
+from surefoot.files.finding import Ambiguous, Columns
+from surefoot.files.source import BadFile
+from surefoot.files.stated import stated
+from surefoot.predictions.attempts import NO, SKIPPED, word
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: What stands in a cell of numbers or outcomes that is empty.
+_EMPTY = {"", "na", "n/a", "#n/a", "nan", "null", "none", "?", "missing"}
+#: Outcomes in words that are neither.
+_PARTLY = ("p", "partial", "partiallycorrect", "partlycorrect")
+#: Stated values up to which the share of each is worth telling, and rows from which on.
+_MOST_VALUES, _LEAST_ROWS = 12, 20
+#: Why a row has no number or no outcome, in the order in which reasons are told.
+NO_CONFIDENCE = "no confidence"
+UNREADABLE = "a confidence that is no number"
+DEFAULTED = "a confidence that was filled in for them"
+NO_OUTCOME = "no outcome"
+PARTIAL = "an outcome that is neither right nor wrong"
+#: A column of a log that says for each row why its confidence is no statement of the model.
+WHY = "why missing"
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How numbers are to be read: as percentages, found in text by a pattern, rows that lack one left out."""
+
+    percent: bool | None = None
+    drop_missing: bool = False
+    pattern: str | None = None
+
+    def compiled(self) -> re.Pattern[str] | None:
+        if self.pattern is None:
+            return None
+        try:
+            return re.compile(self.pattern, re.I)
+        except re.error as error:
+            raise Ambiguous(
+                f"--confidence-pattern {printable(self.pattern)} is no regular expression ({error}); write one such as "
+                "'sure: ([0-9]+%)', with the number in its first group"
+            ) from None
+
+
+@dataclass
+class Accounting:
+    """What becomes of the rows of a data set before they are predictions."""
+
+    name: str
+    columns: Columns
+    manner: Manner
+    #: "percent" or "share of 1", once rows have told.
+    scale: str = ""
+    rows: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+    #: Of each row that was left out, how many were kept before it.
+    gaps: list[int] = field(default_factory=list)
+    _values: Counter[float] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self._pattern = self.manner.compiled()
+        roles = (self.columns.confidence, self.columns.doubt, self.columns.probabilities)
+        self._claims = [n for role in roles if role is not None for n in ([role] if isinstance(role, str) else role)]
+
+    def settle(self, table: pa.Table, where: Mapping[str, Any]) -> pa.Table:
+        """The rows of a batch with their confidences from 0 to 1, less those that are to be left out.
+
+        ``where`` tells the file, and the number of the first row in it.
+        """
+        attempted = self.attempted(table)
+        reasons: dict[str, Any] = {}
+        written_as = {name: table.column(name) for name in self._claims}
+        for name in self._claims:
+            column = table.column(name)
+            if not _is_list(column.type):
+                settled = self._numbers(name, column, where, attempted, reasons)
+                table = table.set_column(table.column_names.index(name), name, settled)
+        for name in (self.columns.truth, self.columns.predicted):
+            if name is not None:
+                reasons.setdefault(NO_OUTCOME, []).append((name, _flags(table.column(name).is_null())))
+        if self.columns.correct is not None:
+            self._outcomes(self.columns.correct, table.column(self.columns.correct), reasons)
+        if WHY in table.column_names:
+            why = np.array(table.column(WHY).to_pylist(), dtype=object)
+            for reason in (DEFAULTED, UNREADABLE, PARTIAL):
+                reasons.setdefault(reason, []).insert(0, (self.columns.confidence, why == reason))
+            table = table.drop_columns([WHY])
+        return self._without_missing(table, where, attempted, reasons, written_as)
+
+    def _outcomes(self, name: str, column: Any, reasons: dict[str, Any]) -> None:
+        import pyarrow.types as kinds
+
+        missing, partial = _flags(column.is_null(nan_is_null=True)), None
+        if _is_text(column.type):
+            missing |= _with_words(column, _EMPTY)
+            partial = _with_words(column, _PARTLY)
+        elif kinds.is_floating(column.type):
+            values = np.asarray(column.to_numpy())
+            partial = (values > 0) & (values < 1)
+        reasons.setdefault(NO_OUTCOME, []).append((name, missing))
+        if partial is not None:
+            reasons.setdefault(PARTIAL, []).append((name, partial))
+
+    def attempted(self, table: pa.Table) -> Any:
+        """Which rows were attempted, as far as columns tell; what is no answer to that is refused later."""
+        flags = np.ones(table.num_rows, dtype=bool)
+        if self.columns.attempted is not None:
+            column = table.column(self.columns.attempted)
+            if _is_text(column.type):
+                flags &= ~_with_words(column, NO)
+            else:
+                flags &= np.asarray(column.to_numpy(), dtype=object) != 0
+        if self.columns.correct is not None and _is_text(table.column(self.columns.correct).type):
+            flags &= ~_with_words(table.column(self.columns.correct), SKIPPED)
+        return flags
+
+    # -- numbers -----------------------------------------------------------------------------------------------------
+
+    def _numbers(self, name: str, column: Any, where: Any, attempted: Any, reasons: dict[str, Any]) -> Any:
+        import pyarrow as pa
+        import pyarrow.types as kinds
+
+        has_unit = None
+        if kinds.is_floating(column.type) or kinds.is_integer(column.type):
+            missing = _flags(column.is_null(nan_is_null=True))
+            values = np.asarray(column.to_numpy(), dtype=np.float64)
+            unreadable = np.zeros(len(values), dtype=bool)
+        elif _is_text(column.type):
+            values, missing, unreadable, has_unit = self._read_text(column)
+        else:
+            return column
+        reasons.setdefault(NO_CONFIDENCE, []).append((name, missing))
+        reasons.setdefault(UNREADABLE, []).append((name, unreadable))
+        known = attempted & ~missing & ~unreadable
+        bare = known if has_unit is None else known & ~has_unit
+        if re.search(r"log_?prob", name, re.I) and (values[known] <= 0).all():
+            self.scale = "logarithm"
+            values, has_unit = np.exp(values), known
+        elif self._is_percent(name, values, bare, where):
+            values, has_unit = np.where(bare, values / 100, values), known
+        if name == self.columns.confidence:
+            self._count(values[known])
+        return column if has_unit is None else pa.chunked_array([pa.array(values, mask=missing | unreadable)])
+
+    def _count(self, values: Any) -> None:
+        """Count stated values, unless there are many."""
+        if len(self._values) <= _MOST_VALUES and len(np.unique(values[:4096])) <= _MOST_VALUES:
+            found, counts = np.unique(np.round(values, 6), return_counts=True)
+            self._values.update(dict(zip(found[: 4 * _MOST_VALUES].tolist(), counts.tolist(), strict=False)))
+        else:
+            self._values.update(dict.fromkeys(np.round(values[: 2 * _MOST_VALUES], 9).tolist(), 1))
+
+    def _read_text(self, column: Any) -> tuple[Any, Any, Any, Any]:
+        texts = column.to_pylist()
+        size = len(texts)
+        values, has_unit = np.full(size, np.nan), np.zeros(size, dtype=bool)
+        missing, unreadable = np.zeros(size, dtype=bool), np.zeros(size, dtype=bool)
+        for i, text in enumerate(texts):
+            if text is None or text.strip().lower() in _EMPTY:
+                missing[i] = True
+                continue
+            found = stated(text, self._pattern)
+            if found is None:
+                unreadable[i] = True
+            else:
+                values[i], has_unit[i] = found
+        return values, missing, unreadable, has_unit
+
+    def _is_percent(self, name: str, values: Any, bare: Any, where: Any) -> bool:
+        """Whether numbers without a unit are percentages; rows that contradict those before are refused."""
+        if self.manner.percent is not None and self._pattern is None:
+            self.scale = "percent" if self.manner.percent else "share of 1"
+            return self.manner.percent
+        is_large = bare & (values > 1)
+        is_small = bare & (values > 0) & (values < 1)
+        if not self.scale and (is_large.any() or is_small.any()):
+            is_percent = int(is_large.sum()) > int(is_small.sum()) and (values[bare] <= 100).all()
+            self.scale = "percent" if is_percent else "share of 1"
+        against = is_small if self.scale == "percent" else is_large & (values <= 100)
+        if against.any():
+            row = int(against.argmax())
+            others = "other rows hold percentages" if self.scale == "percent" else "other rows lie between 0 and 1"
+            raise BadFile(
+                f"but {others}",
+                column=name,
+                row=where["row"] + row,
+                value=float(values[row]),
+                hint="pass --percent if all are percentages, or correct the row",
+                file=where["file"],
+            )
+        return self.scale == "percent"
+
+    # -- rows that lack something ------------------------------------------------------------------------------------
+
+    def _without_missing(
+        self, table: pa.Table, where: Any, attempted: Any, reasons: Mapping[str, Any], written_as: Mapping[str, Any]
+    ) -> pa.Table:
+        import pyarrow as pa
+
+        lacking = np.zeros(table.num_rows, dtype=bool)
+        found: Counter[str] = Counter()
+        first: tuple[int, str, str] | None = None
+        for reason in (DEFAULTED, PARTIAL, NO_CONFIDENCE, UNREADABLE, NO_OUTCOME):
+            for name, flags in reasons.get(reason, ()):
+                new = flags & attempted & ~lacking
+                if new.any():
+                    found[reason] += int(new.sum())
+                    lacking |= new
+                    here = (int(new.argmax()), reason, str(name))
+                    first = here if first is None else min(first, here)
+        self.rows += table.num_rows
+        if first is None:
+            return table
+        if not self.manner.drop_missing:
+            row, reason, name = first
+            written = written_as.get(name, table.column(name))[row].as_py()
+            raise BadFile(
+                f"{_is_what(reason, written)} ({_share(found.total(), table.num_rows)} {_has(found)})",
+                column=name,
+                row=where["row"] + row,
+                hint="pass --drop-missing to leave such rows out and count them, or correct them",
+                file=where["file"],
+            )
+        self.dropped.update(found)
+        kept_before = self.rows - self.dropped.total() - (table.num_rows - int(lacking.sum()))
+        self.gaps += (kept_before + np.cumsum(~lacking)[lacking]).tolist()
+        return table.filter(pa.array(~lacking))
+
+    def notes(self) -> tuple[str, ...]:
+        """What was read otherwise than it stands in the file, in sentences."""
+        told = []
+        if self.dropped:
+            told.append(f"{_share(self.dropped.total(), self.rows)} are left out: they {_has(self.dropped)}.")
+        if self.scale == "percent":
+            told.append("Confidences are read as percentages (0 to 100).")
+        if self.scale == "logarithm":
+            told.append("Confidences are exp(log-probability).")
+        counted = self._values.total()
+        if counted >= _LEAST_ROWS and len(self._values) == 1:
+            (value,) = self._values
+            told.append(
+                f"Every row has the same confidence, {value:.4g}: it cannot tell right predictions from wrong ones."
+            )
+        elif counted >= _LEAST_ROWS and len(self._values) <= _MOST_VALUES:
+            shares = ", ".join(f"{value:.4g} ({n / counted:.0%})" for value, n in self._values.most_common())
+            told.append(f"Stated confidences, with their shares of rows: {shares}.")
+        return tuple(told)
+
+
+def _share(count: int, rows: int) -> str:
+    return f"{count:,} of {rows:,} rows"
+
+
+def _has(found: Counter[str]) -> str:
+    if len(found) == 1:
+        return f"have {next(iter(found))}"
+    return "have " + ", ".join(f"{reason} ({count:,})" for reason, count in found.most_common())
+
+
+def _is_what(reason: str, written: Any) -> str:
+    """What is wrong with the first such row, after the name of its column."""
+    if reason in (NO_CONFIDENCE, NO_OUTCOME):
+        return "is missing" if written is None else f"is {printable_value(written)}"
+    shown = "is" if written is None else f"is {printable_value(written)},"
+    return (
+        shown
+        + {
+            UNREADABLE: " not a number: words for confidence have no agreed meaning",
+            DEFAULTED: " filled in by whoever graded the answer, which states no confidence",
+            PARTIAL: " neither right nor wrong; outcomes in words are CORRECT, INCORRECT or NOT_ATTEMPTED",
+        }[reason]
+    )
+
+
+def _is_list(kind: Any) -> bool:
+    return hasattr(kind, "value_type") and not str(kind).startswith("dictionary")
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow.types as kinds
+
+    return bool(kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind))
+
+
+def _with_words(column: Any, words: Collection[str]) -> Any:
+    """Which cells of a column of text are one of these words."""
+    import pyarrow.compute as pc
+
+    encoded = pc.dictionary_encode(column.combine_chunks() if column.num_chunks != 1 else column.chunk(0))
+    found = [
+        value is not None and (word(value) in words or value.strip().lower() in words)
+        for value in encoded.dictionary.to_pylist()
+    ]
+    codes = np.asarray(pc.fill_null(encoded.indices, len(found)))
+    return np.array([*found, False])[codes]
+
+
+def _flags(column: Any) -> Any:
+    return np.asarray(column.to_numpy(), dtype=bool)

@@ -1,0 +1,85 @@
+"""Confidences as people and models write them: 85%, 0,85, 85/100, or somewhere in an answer, as "Confidence: 85%"."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_NUMBER = r"\d{1,9}+(?:[.,]\d{1,30}+)?(?:[eE][+-]?\d{1,3}+)?|[.,]\d{1,30}+"
+_UNIT = r"%|per\s?cent\b|percent\b|/\s*100\b|/\s*10\b|/\s*1(?:\.0)?\b|out\s+of\s+100\b|out\s+of\s+10\b"
+_ALONE = re.compile(rf"\s*(?P<number>{_NUMBER})\s*(?P<unit>{_UNIT})?\s*\.?\s*", re.I)
+#: What models write between the word and the number: "**Confidence** (0-100): 85%", '"confidence": 0.85'. Nothing is
+#: tried twice (+ after a quantifier), so that no text takes long.
+_FILL = r"[\s\"'*_`]*+"
+_LABELLED = re.compile(
+    rf"(?:confidence|certainty)(?:[ _-]?(?:level|score|rating|estimate|value))?{_FILL}"
+    rf"(?>(?:\([^()\n]{{0,40}}\)|\[[^\[\]\n]{{0,40}}\]){_FILL})?(?>:|=|\bis\b|\bof\b|\bat\b|-|\u2013)?"
+    r"[\s\"'*_`\[{(<~]*+(?>(?:about|around|approximately|roughly)\s++)?"
+    rf"(?P<number>{_NUMBER})\s*+(?P<unit>{_UNIT})?(?P<range>\s*+(?:-|\u2013|to|and)\s*+\d)?",
+    re.I,
+)
+_SPOKEN = re.compile(
+    rf"(?P<number>{_NUMBER})\s*+(?P<unit>%|per\s?cent)\s*+(?:confident|certain|sure|confidence)\b(?!\s+(?:interval|level|limit))",
+    re.I,
+)
+_DIVISORS = {"%": 100, "percent": 100, "per cent": 100, "100": 100, "10": 10, "1": 1, "1.0": 1}
+#: Characters at the end of an answer in which a confidence is looked for: it is stated there, or nowhere.
+_LOOKED_AT = 20_000
+
+
+class Stated(NamedTuple):
+    """A confidence that was read: with a unit it is a share of 1, else it is the number as it is written."""
+
+    number: float
+    has_unit: bool
+
+
+def stated(text: str, pattern: re.Pattern[str] | None = None) -> Stated | None:
+    """The confidence that a text states, or None if it states none, or a range.
+
+    A text that is a number is that number. Of several statements the last counts. A ``pattern`` finds the number in its
+    first group, or in all that it matches.
+
+    Examples
+    --------
+    >>> stated("85%"), stated("0,85")
+    (Stated(number=0.85, has_unit=True), Stated(number=0.85, has_unit=False))
+    >>> stated("Paris. **Confidence:** 85/100")
+    Stated(number=0.85, has_unit=True)
+    >>> stated('{"answer": "Paris", "confidence": 85}')
+    Stated(number=85.0, has_unit=False)
+    >>> stated("I am 90% sure.")
+    Stated(number=0.9, has_unit=True)
+    >>> stated("high"), stated("Confidence: 80-90%")
+    (None, None)
+    """
+    if pattern is not None:
+        *_, found = [None, *pattern.finditer(text)]
+        if found is None:
+            return None
+        own = found.group(1) if pattern.groups else found.group()
+        alone = None if own is None else _ALONE.fullmatch(own)
+        if alone is None:
+            return None
+        # a unit that follows the group counts as well
+        unit = re.match(rf"\s*({_UNIT})", text[found.end(1) if pattern.groups else found.end() :], re.I)
+        return _read(alone["number"], alone["unit"] or (unit and unit[1]))
+    alone = _ALONE.fullmatch(text)
+    if alone is not None:
+        return _read(alone["number"], alone["unit"])
+    text = text[-_LOOKED_AT:]
+    found = None
+    for search in (_LABELLED, _SPOKEN):
+        for one in search.finditer(text):
+            found = one if found is None or one.start() > found.start() else found
+    if found is None or found.groupdict().get("range"):
+        return None
+    return _read(found["number"], found["unit"])
+
+
+def _read(number: str, unit: str | None) -> Stated:
+    value = float(number.replace(",", "."))
+    if not unit:
+        return Stated(value, has_unit=False)
+    plain = re.sub(r"^(/|out\s+of)\s*", "", " ".join(unit.lower().split()))
+    return Stated(value / _DIVISORS[plain], has_unit=True)
