@@ -196,6 +196,7 @@ def with_source(found: Assessment, reading: Any, by: str | None, group: str | No
         by=by if by is not None else found.by,
         group=group or "",
         looks_grouped=reading.looks_grouped,
+        notes=reading.notes,
     )
 
 

@@ -50,6 +50,8 @@ class Assessment:
         nothing was found.
     warnings : tuple of str
         What to check before you trust any number here, such as labels that may be swapped. Empty if nothing.
+    notes : tuple of str
+        How a file was read where that is not obvious: rows left out, percentages, values that repeat.
     level : float
         The significance level: the chance of flagging a well-calibrated model.
     margin : float
@@ -152,6 +154,7 @@ class Assessment:
     columns: str = ""
     predictions: ArrayPredictions | None = field(default=None, repr=False)
     warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     view: View = "prediction"
     event: Label | None = None
     offers: tuple[Offer, ...] = ()

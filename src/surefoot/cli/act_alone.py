@@ -14,13 +14,16 @@ from surefoot.cli.options import (
     AsJson,
     Attempted,
     Confidence,
+    ConfidencePattern,
     Correct,
     Delimiter,
     Doubt,
+    DropMissing,
     File,
     Format,
     Html,
     Logits,
+    Percent,
     Positive,
     Predicted,
     Probabilities,
@@ -29,6 +32,7 @@ from surefoot.cli.options import (
     checked_chance,
     checked_delimiter,
     columns_of,
+    manner_of,
 )
 from surefoot.cli.outputs import Outputs, size_of
 from surefoot.cli.progress import bar
@@ -93,6 +97,9 @@ def command(
     as_float64: AsFloat64 = False,
     weight: Weight = None,
     delimiter: Delimiter = None,
+    percent: Percent = None,
+    drop_missing: DropMissing = False,
+    confidence_pattern: ConfidencePattern = None,
     output: Annotated[
         list[str] | None,
         typer.Option(
@@ -121,7 +128,8 @@ def command(
     delimiter = checked_delimiter(delimiter)
     if by == "truth":
         raise typer.BadParameter("--by truth is not known when a decision is made; use --by predicted")
-    columns = columns_of(locals())
+    given = locals()
+    columns = columns_of(given)
     with clear_errors():
         outputs = Outputs.plan(
             output or [], {"html": html}, allowed=_KINDS, format=format, as_json=as_json, beside=[file]
@@ -139,6 +147,7 @@ def command(
                 progress=progress,
                 positive=positive,
                 float32=not as_float64,
+                manner=manner_of(given),
             )
             found = act_alone_in(reading, by, **options)
         if outputs.is_text:

@@ -15,9 +15,11 @@ from surefoot.cli.options import (
     AsJson,
     Attempted,
     Confidence,
+    ConfidencePattern,
     Correct,
     Delimiter,
     Doubt,
+    DropMissing,
     File,
     Format,
     Group,
@@ -26,6 +28,7 @@ from surefoot.cli.options import (
     Logits,
     Margin,
     Of,
+    Percent,
     Positive,
     Predicted,
     Probabilities,
@@ -36,6 +39,7 @@ from surefoot.cli.options import (
     checked_margin,
     checked_view,
     columns_of,
+    manner_of,
 )
 from surefoot.cli.outputs import Outputs, size_of
 from surefoot.cli.progress import bar
@@ -66,6 +70,9 @@ def command(
     weight: Weight = None,
     attempted: Attempted = None,
     delimiter: Delimiter = None,
+    percent: Percent = None,
+    drop_missing: DropMissing = False,
+    confidence_pattern: ConfidencePattern = None,
     by: Annotated[
         str | None, typer.Option("--by", metavar="COL", help="Slice by a column, or by predicted or truth.")
     ] = None,
@@ -137,13 +144,15 @@ def command(
     level, margin, delimiter = checked_level(level), checked_margin(margin), checked_delimiter(delimiter)
     if baseline is None and any(rule.name == WORSE for rule in rules):
         raise typer.BadParameter("--fail-on worse needs --baseline FILE, such as a tally saved with -o old.tally")
-    columns = columns_of(locals())
+    given = locals()
+    columns = columns_of(given)
     reader: dict[str, Any] = {
         "delimiter": delimiter,
         "positive": positive,
         "float32": not as_float64,
         "group": group,
         "of": checked_view(of),
+        "manner": manner_of(given),
     }
     shown = [name for name in (identifier, *(show or ())) if name is not None]
     with clear_errors():

@@ -16,9 +16,11 @@ from surefoot.cli.options import (
     AsJson,
     Attempted,
     Confidence,
+    ConfidencePattern,
     Correct,
     Delimiter,
     Doubt,
+    DropMissing,
     Format,
     Group,
     Html,
@@ -26,6 +28,7 @@ from surefoot.cli.options import (
     Logits,
     Margin,
     Of,
+    Percent,
     Positive,
     Predicted,
     Probabilities,
@@ -36,6 +39,7 @@ from surefoot.cli.options import (
     checked_margin,
     checked_view,
     columns_of,
+    manner_of,
 )
 from surefoot.cli.outputs import Outputs, size_of
 from surefoot.cli.progress import Bar, bar
@@ -61,6 +65,9 @@ def command(
     weight: Weight = None,
     attempted: Attempted = None,
     delimiter: Delimiter = None,
+    percent: Percent = None,
+    drop_missing: DropMissing = False,
+    confidence_pattern: ConfidencePattern = None,
     group: Group = None,
     output: Annotated[
         list[str] | None,
@@ -87,7 +94,8 @@ def command(
     """
     level, margin, delimiter = checked_level(level), checked_margin(margin), checked_delimiter(delimiter)
     named, view = _named(models), checked_view(of)
-    columns = columns_of(locals())
+    given = locals()
+    columns = columns_of(given)
     with clear_errors():
         outputs = Outputs.plan(
             output or [],
@@ -113,6 +121,7 @@ def command(
                     float32=not as_float64,
                     group=group,
                     of=view,
+                    manner=manner_of(given),
                 )
                 assessments[name] = assessed(reading, level, margin, None, group=group)
         found = compare(assessments, level=level)

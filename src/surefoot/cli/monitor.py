@@ -16,13 +16,16 @@ from surefoot.cli.options import (
     AsFloat64,
     Attempted,
     Confidence,
+    ConfidencePattern,
     Correct,
     Delimiter,
     Doubt,
+    DropMissing,
     Format,
     Group,
     Html,
     Logits,
+    Percent,
     Positive,
     Predicted,
     Probabilities,
@@ -32,6 +35,7 @@ from surefoot.cli.options import (
     checked_delimiter,
     checked_level,
     columns_of,
+    manner_of,
 )
 from surefoot.cli.outputs import Outputs, check_outputs, size_of
 from surefoot.cli.parsing import closest
@@ -74,6 +78,9 @@ def command(
     weight: Weight = None,
     attempted: Attempted = None,
     delimiter: Delimiter = None,
+    percent: Percent = None,
+    drop_missing: DropMissing = False,
+    confidence_pattern: ConfidencePattern = None,
     group: Group = None,
     identifier: Annotated[
         str | None, typer.Option("--id", metavar="COL", help="Column of ids: a row that comes again counts once.")
@@ -139,7 +146,8 @@ def command(
         checked_level(level)
     if watch is not None and watch not in _SIDES:
         raise typer.BadParameter(f"--watch is {watch!r}; it should be one of {', '.join(_SIDES)}")
-    columns = columns_of(locals())
+    given = locals()
+    columns = columns_of(given)
     if file is None and columns:
         role = next(iter(columns))
         raise typer.BadParameter(f"--{role} names a column, but there is no FILE to read; give one, or - for a pipe")
@@ -163,6 +171,7 @@ def command(
             monitor = _open(state, given, identifier)
             before = len(monitor.drift_rows)
             reader: dict[str, Any] = {"delimiter": delimiter, "positive": positive, "float32": not as_float64}
+            reader["manner"] = manner_of(given)
             monitor = _follow(monitor, file, state, _Screen(monitor, outputs), columns, identifier, group, reader)
         _write(monitor, state, outputs)
     went_off = {"alarm": monitor.alarm, "drift": len(monitor.drift_rows) > before}

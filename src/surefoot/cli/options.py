@@ -89,6 +89,27 @@ Delimiter = Annotated[
     str | None,
     typer.Option("--delimiter", metavar="CHAR", help="Separator of the columns in a text file, such as ';'."),
 ]
+Percent = Annotated[
+    bool | None,
+    typer.Option(
+        "--percent/--no-percent",
+        help="Whether confidences and probabilities without a percent sign are percentages; detected by default.",
+        show_default=False,
+    ),
+]
+DropMissing = Annotated[
+    bool,
+    typer.Option("--drop-missing", help="Leave out rows that lack a confidence or an outcome, and count them."),
+]
+ConfidencePattern = Annotated[
+    str | None,
+    typer.Option(
+        "--confidence-pattern",
+        metavar="REGEX",
+        help="How a text states its confidence: a regular expression with the number as its first group. Found without "
+        "it: 'Confidence: 85%', '85/100', '0.85', JSON.",
+    ),
+]
 Level = Annotated[
     float,
     typer.Option(
@@ -119,6 +140,13 @@ def columns_of(given: dict[str, Any]) -> dict[str, str]:
     """The columns that were named, by role."""
     roles = ("truth", "predicted", "confidence", "doubt", "correct", "probabilities", "logits", "weight", "attempted")
     return {role: given[role] for role in roles if given.get(role) is not None}
+
+
+def manner_of(given: dict[str, Any]) -> Any:
+    """How numbers are to be read."""
+    from surefoot.files.accounting import Manner
+
+    return Manner(given["percent"], given["drop_missing"], given["confidence_pattern"])
 
 
 def checked_delimiter(delimiter: str | None) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +12,9 @@ import numpy as np
 
 from surefoot._io.printable import printable, printable_value
 from surefoot.files.finding import Ambiguous, Columns
+from surefoot.files.reasons import DEFAULTED, NO_CONFIDENCE, NO_OUTCOME, PARTIAL, UNREADABLE, WHY
 from surefoot.files.source import BadFile
-from surefoot.files.stated import stated
+from surefoot.files.stated import number_alone, stated
 from surefoot.predictions.attempts import NO, SKIPPED, word
 
 if TYPE_CHECKING:
@@ -25,14 +26,6 @@ _EMPTY = {"", "na", "n/a", "#n/a", "nan", "null", "none", "?", "missing"}
 _PARTLY = ("p", "partial", "partiallycorrect", "partlycorrect")
 #: Stated values up to which the share of each is worth telling, and rows from which on.
 _MOST_VALUES, _LEAST_ROWS = 12, 20
-#: Why a row has no number or no outcome, in the order in which reasons are told.
-NO_CONFIDENCE = "no confidence"
-UNREADABLE = "a confidence that is no number"
-DEFAULTED = "a confidence that was filled in for them"
-NO_OUTCOME = "no outcome"
-PARTIAL = "an outcome that is neither right nor wrong"
-#: A column of a log that says for each row why its confidence is no statement of the model.
-WHY = "why missing"
 
 
 @dataclass(frozen=True)
@@ -88,9 +81,8 @@ class Accounting:
             if not _is_list(column.type):
                 settled = self._numbers(name, column, where, attempted, reasons)
                 table = table.set_column(table.column_names.index(name), name, settled)
-        for name in (self.columns.truth, self.columns.predicted):
-            if name is not None:
-                reasons.setdefault(NO_OUTCOME, []).append((name, _flags(table.column(name).is_null())))
+        for label in filter(None, (self.columns.truth, self.columns.predicted)):
+            reasons.setdefault(NO_OUTCOME, []).append((label, _flags(table.column(label).is_null())))
         if self.columns.correct is not None:
             self._outcomes(self.columns.correct, table.column(self.columns.correct), reasons)
         if WHY in table.column_names:
@@ -105,8 +97,8 @@ class Accounting:
 
         missing, partial = _flags(column.is_null(nan_is_null=True)), None
         if _is_text(column.type):
-            missing |= _with_words(column, _EMPTY)
-            partial = _with_words(column, _PARTLY)
+            missing |= _which(column, lambda text: text.strip().lower() in _EMPTY)
+            partial = _which(column, lambda text: word(text) in _PARTLY or _is_part(text))
         elif kinds.is_floating(column.type):
             values = np.asarray(column.to_numpy())
             partial = (values > 0) & (values < 1)
@@ -120,11 +112,11 @@ class Accounting:
         if self.columns.attempted is not None:
             column = table.column(self.columns.attempted)
             if _is_text(column.type):
-                flags &= ~_with_words(column, NO)
+                flags &= ~_which(column, lambda text: word(text) in NO)
             else:
                 flags &= np.asarray(column.to_numpy(), dtype=object) != 0
         if self.columns.correct is not None and _is_text(table.column(self.columns.correct).type):
-            flags &= ~_with_words(table.column(self.columns.correct), SKIPPED)
+            flags &= ~_which(table.column(self.columns.correct), lambda text: word(text) in SKIPPED)
         return flags
 
     # -- numbers -----------------------------------------------------------------------------------------------------
@@ -231,7 +223,7 @@ class Accounting:
                 f"{_is_what(reason, written)} ({_share(found.total(), table.num_rows)} {_has(found)})",
                 column=name,
                 row=where["row"] + row,
-                hint="pass --drop-missing to leave such rows out and count them, or correct them",
+                hint="pass --drop-missing (sf.load: drop_missing=True) to leave such rows out and count them",
                 file=where["file"],
             )
         self.dropped.update(found)
@@ -247,7 +239,14 @@ class Accounting:
         if self.scale == "percent":
             told.append("Confidences are read as percentages (0 to 100).")
         if self.scale == "logarithm":
-            told.append("Confidences are exp(log-probability).")
+            of = (
+                "the mean of its tokens"
+                if re.search("mean|avg|average", str(self.columns.confidence), re.I)
+                else "all its tokens"
+            )
+            told.append(
+                f"Confidences are exp({printable(str(self.columns.confidence))}): an answer is as sure as {of}."
+            )
         counted = self._values.total()
         if counted >= _LEAST_ROWS and len(self._values) == 1:
             (value,) = self._values
@@ -295,17 +294,20 @@ def _is_text(kind: Any) -> bool:
     return bool(kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind))
 
 
-def _with_words(column: Any, words: Collection[str]) -> Any:
-    """Which cells of a column of text are one of these words."""
+def _which(column: Any, holds: Callable[[str], bool]) -> Any:
+    """Of which cells of a column of text something holds; each distinct text is asked once."""
     import pyarrow.compute as pc
 
     encoded = pc.dictionary_encode(column.combine_chunks() if column.num_chunks != 1 else column.chunk(0))
-    found = [
-        value is not None and (word(value) in words or value.strip().lower() in words)
-        for value in encoded.dictionary.to_pylist()
-    ]
+    found = [text is not None and holds(text) for text in encoded.dictionary.to_pylist()]
     codes = np.asarray(pc.fill_null(encoded.indices, len(found)))
     return np.array([*found, False])[codes]
+
+
+def _is_part(text: str) -> bool:
+    """Whether an outcome is a number between 0 and 1."""
+    number = number_alone(text)
+    return number is not None and 0 < number.number < 1
 
 
 def _flags(column: Any) -> Any:

@@ -13,6 +13,7 @@ from surefoot._io.printable import printable
 from surefoot.core.tally import Label
 from surefoot.errors import InvalidPredictions
 from surefoot.files.source import BadFile
+from surefoot.files.stated import number_alone
 from surefoot.predictions.attempts import GRADES, NO, OUTCOMES, YES, word
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ class _Finder:
     def __init__(self, name: str, head: pa.Table, given: dict[str, Any]) -> None:
         import pyarrow.types as kinds
 
-        self.name, self.head, self.kinds = name, head, kinds
+        self.name, self.head, self.kinds = name, _as_numbers(head), kinds
         self.columns = list(head.column_names)
         twice = next((c for i, c in enumerate(self.columns) if c in self.columns[:i]), None)
         if twice is not None:
@@ -273,7 +274,7 @@ class _Finder:
         if predicted is None:
             self.taken["probabilities"] = column
             return
-        values, guesses = self._values(column), self._values(predicted)
+        values, guesses = self._shares(column), self._values(predicted)
         labels = sorted(set(guesses), key=lambda x: (str(type(x)), x))
         as_second = len(labels) == 2 and all(
             (p > 0.5) == (g == labels[1]) or p == 0.5 for p, g in zip(values, guesses, strict=True)
@@ -321,6 +322,7 @@ class _Finder:
         """Take a column of outcomes in words, if there is one: labels would not tell a refusal from an error."""
         names = [*_NAMES["correct"].split(), *_GRADES.split()]
         graded = [c for c in self._free() if plain(c) in names and self._is_grade(c)]
+        graded = graded or [c for c in self._free() if _leaf(c) in names and self._is_grade(c)]
         graded = [c for c in graded if plain(c) == names[0]] or graded
         if len(graded) > 1:
             raise self._which("correct", graded)
@@ -367,7 +369,7 @@ class _Finder:
     def _named(self, role: str) -> list[str]:
         """The columns whose name says this role; one called exactly like it stands before all others."""
         names = [*_NAMES[role].split(), *self.names.get(role, "").split()]
-        alike = [c for c in self._free() if plain(c) in names]
+        alike = [c for c in self._free() if plain(c) in names] or [c for c in self._free() if _leaf(c) in names]
         exact = [c for c in alike if plain(c) == names[0]]
         return exact[:1] or alike
 
@@ -393,7 +395,16 @@ class _Finder:
         return bool(self.kinds.is_list(kind) or self.kinds.is_large_list(kind) or self.kinds.is_fixed_size_list(kind))
 
     def _is_float(self, column: str) -> bool:
+        """Whether a column holds probabilities: fractions, or whole percentages."""
+        if self.kinds.is_integer(self._type(column)):
+            values = self._values(column)
+            return max(values, default=0) > 1 and all(0 <= value <= 100 for value in values)
         return bool(self.kinds.is_floating(self._type(column)))
+
+    def _shares(self, column: str) -> list[float]:
+        """Probabilities from 0 to 1."""
+        values = self._values(column)
+        return [value / 100 for value in values] if max(values, default=0) > 1 else values
 
     def _is_number(self, column: str) -> bool:
         kind = self._type(column)
@@ -418,12 +429,8 @@ class _Finder:
         """Outcomes in words; a value that is none is refused later, with its row."""
         values = self._values(column)
         words = {word(value) if isinstance(value, str) else None for value in values}
-        if (
-            plain(column.rpartition(".")[2]) in _NAMES["correct"].split()
-            and words
-            and words <= {*OUTCOMES, "", "p", "partial"}
-        ):
-            return words != {""}
+        if _leaf(column) in _NAMES["correct"].split() and words & {*OUTCOMES}:
+            return True
         return bool((words - _LETTERS) & {*GRADES}) or bool(words and words <= _LETTERS)
 
     def _is_flag(self, column: str) -> bool:
@@ -434,7 +441,7 @@ class _Finder:
 
     def _adds_up(self, family: list[str]) -> bool:
         rows = zip(*(self.head.column(c).to_pylist() for c in family), strict=True)
-        return any(None not in row and abs(sum(row) - 1) < 0.02 for row in rows)
+        return any(None not in row and min(abs(sum(row) - 1), abs(sum(row) - 100) / 100) < 0.02 for row in rows)
 
     def _there(self) -> str:
         listed = ", ".join(f"'{printable(c)}'" for c in self.columns[:8])
@@ -448,6 +455,27 @@ def _is_yes(value: Any) -> bool:
 
 def _each(role: str | tuple[str, ...] | None) -> tuple[str, ...]:
     return () if role is None else (role,) if isinstance(role, str) else role
+
+
+def _leaf(column: str) -> str:
+    """The plain name of a value within others, as of judge.confidence."""
+    return plain(column.rpartition(".")[2] or column)
+
+
+def _as_numbers(head: pa.Table) -> pa.Table:
+    """The first rows, with numbers that are written as percentages or with a decimal comma as numbers from 0 to 1."""
+    import pyarrow as pa
+    import pyarrow.types as kinds
+
+    for i, field in enumerate(head.schema):
+        texts = [text for text in head.column(i).to_pylist() if text] if kinds.is_string(field.type) else []
+        if not texts or not any(mark in texts[0] for mark in "%,"):
+            continue
+        read = [number_alone(text) for text in head.column(i).to_pylist()]
+        if all(one is not None for one, text in zip(read, head.column(i).to_pylist(), strict=True) if text):
+            values = [None if one is None else one.number for one in read]
+            head = head.set_column(i, field.name, pa.array(values, pa.float64()))
+    return head
 
 
 def plain(column: str) -> str:

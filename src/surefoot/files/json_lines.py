@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from surefoot._io.printable import printable, printable_value
+from surefoot.files.records import record
 from surefoot.files.source import BadFile, Batch
 from surefoot.files.streams import Pieces
 
@@ -23,10 +24,10 @@ class JsonLinesFile:
 
     def __init__(self, name: str, pieces: Pieces) -> None:
         self.name, self._pieces = name, pieces
-        rows = [flat(row) for row in objects(name, pieces.first(), 0, _HEAD)]
+        rows = [record(row) for row in objects(name, pieces.first(), 0, _HEAD)]
         if not rows:
             raise BadFile("empty; there is nothing to assess", file=name)
-        self._head = _table(rows, list(dict.fromkeys(key for row in rows for key in row)))
+        self._head = first_look(rows)
         self.schema = self._head.schema
 
     def head(self) -> pa.Table:
@@ -37,8 +38,8 @@ class JsonLinesFile:
         for piece in self._pieces:
             table = self._fast(piece.data, columns, numbers)
             if table is None:
-                rows = [flat(row) for row in objects(self.name, bytes(piece.data), done)]
-                table = self._slow(rows, columns, numbers, done)
+                rows = [record(row) for row in objects(self.name, bytes(piece.data), done)]
+                table = columns_of(self.name, rows, columns, numbers, self.schema, done)
             done += table.num_rows
             yield Batch(table, piece.share)
 
@@ -63,52 +64,42 @@ class JsonLinesFile:
         # a value left out and one that is null look alike: rows with either are looked at one by one
         return table if all(table.column(name).null_count == 0 for name in columns) else None
 
-    def _slow(self, rows: list[dict[str, Any]], columns: Sequence[str], numbers: Sequence[str], done: int) -> pa.Table:
-        import pyarrow as pa
 
-        arrays = []
-        for name in columns:
-            values = [row.get(name) for row in rows]
-            kind = None if name in numbers else self.schema.field(name).type
-            if name in numbers and any(isinstance(value, str | bool) for value in values):
-                # numbers as a model says them; they are read, or refused, with the rows around them
-                values, kind = [_written(value) for value in values], pa.string()
-            elif name in numbers and all(value is None for value in values):
-                kind = pa.float64()
-            elif str(kind) == "string" and any(isinstance(value, bool | int | float) for value in values):
-                values = [_written(value) for value in values]
-            try:
-                arrays.append(pa.array(values, type=kind))
-            except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError):
-                row = next(i for i, value in enumerate(values) if not _fits(value, kind))
-                raise BadFile(
-                    "of another type than in the first rows",
-                    column=name,
-                    row=done + row,
-                    value=values[row],
-                    hint="a column must hold one type",
-                    file=self.name,
-                ) from None
-        return pa.table(arrays, names=list(columns))
+def columns_of(
+    name: str,
+    rows: Sequence[Mapping[str, Any]],
+    columns: Sequence[str],
+    numbers: Sequence[str],
+    schema: pa.Schema,
+    done: int,
+) -> pa.Table:
+    """Some columns of rows that are objects; ``done`` rows of the file came before."""
+    import pyarrow as pa
 
-
-def flat(row: dict[str, Any], depth: int = 3) -> dict[str, Any]:
-    """An object with the values of those within it, by names such as judge.confidence.
-
-    Examples
-    --------
-    >>> flat({"id": 1, "judge": {"correct": "yes", "confidence": 85}})
-    {'id': 1, 'judge.correct': 'yes', 'judge.confidence': 85}
-    """
-    if not any(isinstance(value, dict) for value in row.values()):
-        return row
-    found: dict[str, Any] = {}
-    for name, value in row.items():
-        if isinstance(value, dict) and depth > 0:
-            found |= {f"{name}.{inner}": one for inner, one in flat(value, depth - 1).items()}
-        else:
-            found[name] = value
-    return found
+    arrays = []
+    for column in columns:
+        values = [row.get(column) for row in rows]
+        kind = None if column in numbers else schema.field(column).type
+        if column in numbers and any(isinstance(value, str | bool) for value in values):
+            # numbers as a model says them; they are read, or refused, with the rows around them
+            values, kind = [_written(value) for value in values], pa.string()
+        elif column in numbers and all(value is None for value in values):
+            kind = pa.float64()
+        elif str(kind) == "string" and any(isinstance(value, bool | int | float) for value in values):
+            values = [_written(value) for value in values]
+        try:
+            arrays.append(pa.array(values, type=kind))
+        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, UnicodeEncodeError):
+            row = next(i for i, value in enumerate(values) if not _fits(value, kind))
+            raise BadFile(
+                "of another type than in the first rows",
+                column=column,
+                row=done + row,
+                value=values[row],
+                hint="a column must hold one type",
+                file=name,
+            ) from None
+    return pa.table(arrays, names=list(columns))
 
 
 def _written(value: Any) -> Any:
@@ -137,12 +128,12 @@ def objects(name: str, piece: bytes, done: int, most: int | None = None) -> list
     return rows
 
 
-def _table(rows: list[dict[str, Any]], names: list[str]) -> pa.Table:
-    """A first look: columns that Arrow can hold; those of mixed kinds as text, nested ones left out."""
+def first_look(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """The columns that Arrow can hold; those of mixed kinds as text, nested ones left out."""
     import pyarrow as pa
 
     columns = {}
-    for name in names:
+    for name in dict.fromkeys(key for row in rows for key in row):
         values = [row.get(name) for row in rows]
         kinds = {type(value) for value in values if value is not None}
         if kinds <= {int, float} and float in kinds:
@@ -164,6 +155,6 @@ def _fits(value: Any, kind: Any) -> bool:
 
     try:
         pa.array([value], type=kind)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError):
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, UnicodeEncodeError):
         return False
     return True

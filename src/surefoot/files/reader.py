@@ -17,12 +17,13 @@ from surefoot.core.tally import Label, Tally, add_not_attempted
 from surefoot.core.term import Term
 from surefoot.core.view import View, check_view
 from surefoot.errors import InvalidPredictions, InvalidTally
-from surefoot.files.accounting import WHY, Accounting, Manner
+from surefoot.files.accounting import Accounting, Manner
 from surefoot.files.attempting import Attempting
 from surefoot.files.delimited import DelimitedFile
 from surefoot.files.finding import Ambiguous, find_columns
 from surefoot.files.harness import COLUMNS, SampleLog
 from surefoot.files.held import Reading
+from surefoot.files.reasons import WHY
 from surefoot.files.rounding import decimals_of
 from surefoot.files.source import BadFile, Batch, Source, gather
 from surefoot.files.streams import ahead

@@ -54,9 +54,10 @@ def stated(text: str, pattern: re.Pattern[str] | None = None) -> Stated | None:
     (None, None)
     """
     if pattern is not None:
-        *_, found = [None, *pattern.finditer(text)]
-        if found is None:
+        matches = list(pattern.finditer(text))
+        if not matches:
             return None
+        found = matches[-1]
         own = found.group(1) if pattern.groups else found.group()
         alone = None if own is None else _ALONE.fullmatch(own)
         if alone is None:
@@ -64,17 +65,20 @@ def stated(text: str, pattern: re.Pattern[str] | None = None) -> Stated | None:
         # a unit that follows the group counts as well
         unit = re.match(rf"\s*({_UNIT})", text[found.end(1) if pattern.groups else found.end() :], re.I)
         return _read(alone["number"], alone["unit"] or (unit and unit[1]))
-    alone = _ALONE.fullmatch(text)
-    if alone is not None:
-        return _read(alone["number"], alone["unit"])
+    whole = number_alone(text)
+    if whole is not None:
+        return whole
     text = text[-_LOOKED_AT:]
-    found = None
-    for search in (_LABELLED, _SPOKEN):
-        for one in search.finditer(text):
-            found = one if found is None or one.start() > found.start() else found
-    if found is None or found.groupdict().get("range"):
+    matches = sorted((one for search in (_LABELLED, _SPOKEN) for one in search.finditer(text)), key=re.Match.start)
+    if not matches or matches[-1].groupdict().get("range"):
         return None
-    return _read(found["number"], found["unit"])
+    return _read(matches[-1]["number"], matches[-1]["unit"])
+
+
+def number_alone(text: str | None) -> Stated | None:
+    """The number that a text is, with its unit; None if it is more than that."""
+    found = None if text is None else _ALONE.fullmatch(text)
+    return None if found is None else _read(found["number"], found["unit"])
 
 
 def _read(number: str, unit: str | None) -> Stated:

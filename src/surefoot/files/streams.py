@@ -48,7 +48,6 @@ class Pieces:
         self.name, self._open, self._size = name, open_it, size
         #: Whether a line break within quotes ends no line, and text may be in another encoding.
         self._quoted = quoted
-        self.text: AsUtf8 | None = None
 
     def first(self) -> bytes:
         """The first piece."""
@@ -58,9 +57,8 @@ class Pieces:
 
     def __iter__(self) -> Iterator[Piece]:
         with self._open() as raw:
-            stream = decompress(self.name, raw)
-            if self._quoted:
-                stream = self.text = AsUtf8(stream)
+            stream: Any = decompress(self.name, raw)
+            stream = AsUtf8(stream) if self._quoted else stream
             # two buffers by turns: one is read while the other is filled; what is left over of a line moves on
             buffers, turn, rest, wanted = [bytearray(_FIRST), bytearray()], 0, b"", _FIRST
             while True:
@@ -168,7 +166,8 @@ class AsUtf8(io.RawIOBase):
 
     def __init__(self, stream: Any) -> None:
         self._stream, self._ready = stream, memoryview(b"")
-        self.encoding, self._decoder, self._is_first = "", None, True
+        self.encoding, self._is_first = "", True
+        self._decoder: codecs.IncrementalDecoder | None = None
 
     def readable(self) -> bool:
         return True

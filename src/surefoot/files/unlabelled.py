@@ -11,6 +11,7 @@ import numpy as np
 from surefoot._io.printable import printable
 from surefoot.core.tally import Tally
 from surefoot.errors import InvalidPredictions
+from surefoot.files.accounting import Accounting, Manner
 from surefoot.files.finding import Columns, find_unlabelled
 from surefoot.files.opening import open_data
 from surefoot.files.reader import Reader, sums_to_one
@@ -74,7 +75,12 @@ def _read(
                 f"it has no column '{printable(missing[0])}', by which the reference is read; the columns are {listed}",
                 file=path,
             )
-    tables = [batch.table for source in sources for batch in source.batches(columns.names(), columns.numbers())]
+    accounting, tables = Accounting(path, columns, Manner()), []
+    for source in sources:
+        read = 0
+        for batch in source.batches(columns.names(), columns.numbers()):
+            tables.append(accounting.settle(batch.table, {"file": source.name, "row": read}))
+            read += batch.table.num_rows
     table = pa.concat_tables(tables, promote_options="permissive")
     if not table.num_rows:
         raise BadFile("no rows; there is nothing to expect", file=path)

@@ -83,7 +83,7 @@ def sentences(a: Assessment) -> list[str]:
 
 def notes(a: Assessment) -> list[str]:
     """What else a reader has to know, only where it applies."""
-    return [*attempt_notes(a), *_VIEWS[a.view].notes(a)]
+    return [*a.notes, *attempt_notes(a), *_VIEWS[a.view].notes(a)]
 
 
 def slice_title(a: Assessment) -> str:
