@@ -234,7 +234,7 @@ def test_generated_answers_say_no_confidence(tmp_path: Path) -> None:
     path = tmp_path / "samples_gsm8k.jsonl"
     line = {"doc_id": 0, "target": "4", "filtered_resps": ["four"], "doc": {}}
     path.write_text(json.dumps(line) + "\n")
-    with pytest.raises(sf.InvalidPredictions, match=r"row 1: filtered_resps .* not the log-likelihoods"):
+    with pytest.raises(sf.InvalidPredictions, match=r"its answers state none; .*--confidence-pattern"):
         sf.load(path)
 
 

@@ -194,7 +194,7 @@ def with_source(found: Assessment, reading: Any, by: str | None, group: str | No
         options=reading.options,
         columns=reading.said,
         by=by if by is not None else found.by,
-        group=group or "",
+        group=group or reading.group,
         looks_grouped=reading.looks_grouped,
         notes=reading.notes,
     )

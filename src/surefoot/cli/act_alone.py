@@ -128,8 +128,8 @@ def command(
     delimiter = checked_delimiter(delimiter)
     if by == "truth":
         raise typer.BadParameter("--by truth is not known when a decision is made; use --by predicted")
-    given = locals()
-    columns = columns_of(given)
+    arguments = locals()
+    columns = columns_of(arguments)
     with clear_errors():
         outputs = Outputs.plan(
             output or [], {"html": html}, allowed=_KINDS, format=format, as_json=as_json, beside=[file]
@@ -147,7 +147,7 @@ def command(
                 progress=progress,
                 positive=positive,
                 float32=not as_float64,
-                manner=manner_of(given),
+                manner=manner_of(arguments),
             )
             found = act_alone_in(reading, by, **options)
         if outputs.is_text:

@@ -144,15 +144,15 @@ def command(
     level, margin, delimiter = checked_level(level), checked_margin(margin), checked_delimiter(delimiter)
     if baseline is None and any(rule.name == WORSE for rule in rules):
         raise typer.BadParameter("--fail-on worse needs --baseline FILE, such as a tally saved with -o old.tally")
-    given = locals()
-    columns = columns_of(given)
+    arguments = locals()
+    columns = columns_of(arguments)
     reader: dict[str, Any] = {
         "delimiter": delimiter,
         "positive": positive,
         "float32": not as_float64,
         "group": group,
         "of": checked_view(of),
-        "manner": manner_of(given),
+        "manner": manner_of(arguments),
     }
     shown = [name for name in (identifier, *(show or ())) if name is not None]
     with clear_errors():

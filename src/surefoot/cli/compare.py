@@ -46,6 +46,7 @@ from surefoot.cli.progress import Bar, bar
 
 if TYPE_CHECKING:
     from surefoot.assessment.compare import Comparison
+    from surefoot.files.held import Reading
 
 
 def command(
@@ -69,6 +70,12 @@ def command(
     drop_missing: DropMissing = False,
     confidence_pattern: ConfidencePattern = None,
     group: Group = None,
+    identifier: Annotated[
+        str | None,
+        typer.Option(
+            "--id", metavar="COL", help="Column that names a row, to pair rows by; rows of logs are paired by theirs."
+        ),
+    ] = None,
     output: Annotated[
         list[str] | None,
         typer.Option(
@@ -94,8 +101,8 @@ def command(
     """
     level, margin, delimiter = checked_level(level), checked_margin(margin), checked_delimiter(delimiter)
     named, view = _named(models), checked_view(of)
-    given = locals()
-    columns = columns_of(given)
+    arguments = locals()
+    columns = columns_of(arguments)
     with clear_errors():
         outputs = Outputs.plan(
             output or [],
@@ -106,13 +113,14 @@ def command(
             beside=list(named.values()),
         )
         from surefoot.assessment.compare import compare
+        from surefoot.files.pairing import LOGGED, paired
         from surefoot.files.reading import read
 
-        assessments = {}
+        readings: dict[str, Reading] = {}
         with bar("reading") as shown:
             for i, (name, file) in enumerate(named.items()):
                 part = partial(_part, shown, i, len(named))
-                reading = read(
+                readings[name] = read(
                     file,
                     columns,
                     delimiter=delimiter,
@@ -121,9 +129,14 @@ def command(
                     float32=not as_float64,
                     group=group,
                     of=view,
-                    manner=manner_of(given),
+                    manner=manner_of(arguments),
+                    show=() if identifier is None else (identifier,),
+                    logged=LOGGED,
                 )
-                assessments[name] = assessed(reading, level, margin, None, group=group)
+        names = {() if one.shown is None else tuple(one.shown.column_names) for one in readings.values()}
+        if len(names) == 1 and (by := names.pop()):
+            readings = paired(readings, by)
+        assessments = {name: assessed(reading, level, margin, None, group=group) for name, reading in readings.items()}
         found = compare(assessments, level=level)
         if outputs.is_text:
             from surefoot.render.side_by_side import render

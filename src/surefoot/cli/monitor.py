@@ -146,8 +146,8 @@ def command(
         checked_level(level)
     if watch is not None and watch not in _SIDES:
         raise typer.BadParameter(f"--watch is {watch!r}; it should be one of {', '.join(_SIDES)}")
-    given = locals()
-    columns = columns_of(given)
+    arguments = locals()
+    columns = columns_of(arguments)
     if file is None and columns:
         role = next(iter(columns))
         raise typer.BadParameter(f"--{role} names a column, but there is no FILE to read; give one, or - for a pipe")
@@ -171,7 +171,7 @@ def command(
             monitor = _open(state, given, identifier)
             before = len(monitor.drift_rows)
             reader: dict[str, Any] = {"delimiter": delimiter, "positive": positive, "float32": not as_float64}
-            reader["manner"] = manner_of(given)
+            reader["manner"] = manner_of(arguments)
             monitor = _follow(monitor, file, state, _Screen(monitor, outputs), columns, identifier, group, reader)
         _write(monitor, state, outputs)
     went_off = {"alarm": monitor.alarm, "drift": len(monitor.drift_rows) > before}

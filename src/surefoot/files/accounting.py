@@ -248,12 +248,7 @@ class Accounting:
                 f"Confidences are exp({printable(str(self.columns.confidence))}): an answer is as sure as {of}."
             )
         counted = self._values.total()
-        if counted >= _LEAST_ROWS and len(self._values) == 1:
-            (value,) = self._values
-            told.append(
-                f"Every row has the same confidence, {value:.4g}: it cannot tell right predictions from wrong ones."
-            )
-        elif counted >= _LEAST_ROWS and len(self._values) <= _MOST_VALUES:
+        if counted >= _LEAST_ROWS and 1 < len(self._values) <= _MOST_VALUES:
             shares = ", ".join(f"{value:.4g} ({n / counted:.0%})" for value, n in self._values.most_common())
             told.append(f"Stated confidences, with their shares of rows: {shares}.")
         return tuple(told)

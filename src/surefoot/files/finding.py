@@ -13,14 +13,14 @@ from surefoot._io.printable import printable
 from surefoot.core.tally import Label
 from surefoot.errors import InvalidPredictions
 from surefoot.files.source import BadFile
-from surefoot.files.stated import number_alone
+from surefoot.files.stated import number_alone, stated
 from surefoot.predictions.attempts import GRADES, NO, OUTCOMES, YES, word
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 #: Names that say what a column is, small letters and digits only, the plainest first.
-_NAMES = {
+NAMES = {
     "truth": "truth ytrue true truelabel trueclass label labels target targets y groundtruth gold goldlabel actual "
     "answer reference",
     "predicted": "predicted prediction ypred pred predictedlabel predictedclass predlabel preds predictions guess "
@@ -39,6 +39,13 @@ _SINGLES = "predictedprobability probability prob proba yprob yproba yscore p1 s
 _LOGITS = "logits logit"
 #: What the outcome and its probability are called besides, where rows are about an event.
 _OF_EVENTS = {"truth": "outcome event died death default", "probabilities": "risk predictedrisk pd"}
+#: What holds the answer of a model, in which it may state its confidence.
+_TEXTS = "response output completion answer text content modelresponse modeloutput generation modelanswer reply"
+#: Log-probabilities of an answer: of all its tokens, else their mean.
+_LOG_PROBABILITIES = (
+    "logprob logprobsum sumlogprob sumlogprobs totallogprob cumulativelogprob sequencelogprob logprobability "
+    "logprobmean meanlogprob meanlogprobs avglogprob averagelogprob"
+)
 #: Roles that are enough to measure by.
 _COMPLETE = (
     *({"truth", scores} for scores in ("probabilities", "logits")),
@@ -294,6 +301,8 @@ class _Finder:
         if "confidence" not in self.taken:
             self._by_name("doubt", self._is_number)
         if "confidence" not in self.taken and "doubt" not in self.taken:
+            self._spoken()
+        if "confidence" not in self.taken and "doubt" not in self.taken:
             raise Ambiguous(
                 f"no column of confidences was detected; name it with --confidence, "
                 f"--probabilities or --logits; {self._there()}",
@@ -318,9 +327,28 @@ class _Finder:
             self.taken.pop("truth", None)
             self.taken.pop("predicted", None)
 
+    def _spoken(self) -> None:
+        """A confidence that is stated in answers, or the log-probability of an answer."""
+        for name in _LOG_PROBABILITIES.split():
+            for column in self._free():
+                if _leaf(column) == name and self._is_number(column) and all(v <= 0 for v in self._values(column)):
+                    self.taken["confidence"] = column
+                    return
+        texts = [c for c in self._free() if _leaf(c) in _TEXTS.split() and self._states_confidence(c)]
+        if len(texts) > 1:
+            raise self._which("confidence", texts)
+        if texts:
+            self.taken["confidence"] = texts[0]
+
+    def _states_confidence(self, column: str) -> bool:
+        """Whether half of the texts of a column or more state a confidence, and are more than a number."""
+        texts = [value for value in self._values(column) if isinstance(value, str) and value.strip()]
+        spoken = [text for text in texts if number_alone(text) is None and stated(text) is not None]
+        return bool(texts) and 2 * len(spoken) >= len(texts)
+
     def _graded(self) -> bool:
         """Take a column of outcomes in words, if there is one: labels would not tell a refusal from an error."""
-        names = [*_NAMES["correct"].split(), *_GRADES.split()]
+        names = [*NAMES["correct"].split(), *_GRADES.split()]
         graded = [c for c in self._free() if plain(c) in names and self._is_grade(c)]
         graded = graded or [c for c in self._free() if _leaf(c) in names and self._is_grade(c)]
         graded = [c for c in graded if plain(c) == names[0]] or graded
@@ -368,7 +396,7 @@ class _Finder:
 
     def _named(self, role: str) -> list[str]:
         """The columns whose name says this role; one called exactly like it stands before all others."""
-        names = [*_NAMES[role].split(), *self.names.get(role, "").split()]
+        names = [*NAMES[role].split(), *self.names.get(role, "").split()]
         alike = [c for c in self._free() if plain(c) in names] or [c for c in self._free() if _leaf(c) in names]
         exact = [c for c in alike if plain(c) == names[0]]
         return exact[:1] or alike
@@ -429,7 +457,7 @@ class _Finder:
         """Outcomes in words; a value that is none is refused later, with its row."""
         values = self._values(column)
         words = {word(value) if isinstance(value, str) else None for value in values}
-        if _leaf(column) in _NAMES["correct"].split() and words & {*OUTCOMES}:
+        if _leaf(column) in NAMES["correct"].split() and words & {*OUTCOMES}:
             return True
         return bool((words - _LETTERS) & {*GRADES}) or bool(words and words <= _LETTERS)
 

@@ -1,4 +1,4 @@
-"""The sample logs of lm-evaluation-harness: multiple choice, by the log-likelihoods of the choices."""
+"""The sample logs of lm-evaluation-harness: choices by their log-likelihoods, and answers that state a confidence."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from surefoot.files.finding import Columns
-from surefoot.files.json_lines import objects
+from surefoot.files.finding import Ambiguous, Columns, find_columns
+from surefoot.files.json_lines import first_look, objects
+from surefoot.files.log import Log
+from surefoot.files.records import record
 from surefoot.files.source import BadFile, Batch
 from surefoot.files.streams import Pieces
 
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
 
 #: What the rows are made into: a choice is right or not, and the softmax over the choices says how sure it was.
 COLUMNS = Columns(correct="correct", confidence="confidence", doubt="doubt")
+#: What metrics of generated answers are called that are 0 or 1, and fields that may hold a confidence.
+_GRADES = ("acc", "exact_match", "em", "correct", "is_correct", "pass@1")
+_CLAIMS = ("confidence", "logprob", "logprobs", "sum_logprobs", "mean_logprob", "cumulative_logprob")
+_MISSING: Any = object()
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -27,15 +33,71 @@ def is_sample_log(first: bytes) -> bool:
     return b'"filtered_resps"' in line and b'"doc_id"' in line
 
 
+def open_sample_log(name: str, pieces: Pieces) -> SampleLog | Log:
+    """One task's samples: those of choices, or of generated answers."""
+    first = objects(name, pieces.first(), 0, 1)
+    answers = first[0].get("filtered_resps") if first else None
+    if isinstance(answers, list) and answers and isinstance(answers[0], str):
+        return Log(name, lambda: _generated(name, pieces), choose=_choose)
+    return SampleLog(name, pieces)
+
+
+def _generated(name: str, pieces: Pieces) -> Iterator[dict[str, Any]]:
+    """The rows of generated answers: graded by the metric of the task, which is 0 or 1."""
+    wanted, done = _MISSING, 0
+    for piece in pieces:
+        for sample in objects(name, bytes(piece.data), done):
+            done += 1
+            # a document is scored once for each filter; the first is taken
+            wanted = sample.get("filter") if wanted is _MISSING else wanted
+            if sample.get("filter") != wanted:
+                continue
+            answers = sample.get("filtered_resps")
+            raw = sample.get("resps")
+            while isinstance(raw, list) and raw:
+                raw = raw[0]
+            graded = [*(sample.get("metrics") or ()), *_GRADES] if isinstance(sample.get("metrics"), list) else _GRADES
+            metric = next((one for one in graded if isinstance(one, str) and sample.get(one) in (0, 1)), None)
+            rest = {key: value for key, value in sample.items() if key in _CLAIMS}
+            document = sample.get("doc")
+            yield record(
+                {
+                    "id": str(sample.get("doc_id")),
+                    "task": _task_of(name),
+                    "correct": None if metric is None else bool(sample[metric]),
+                    # filters cut answers down to what is graded
+                    "response": raw if isinstance(raw, str) else answers[0] if isinstance(answers, list) else None,
+                    "question": document.get("question") if isinstance(document, dict) else None,
+                    **rest,
+                }
+            )
+
+
+def _choose(name: str, rows: list[dict[str, Any]]) -> Columns | str:
+    """A confidence that the log holds, or that answers state."""
+    try:
+        return find_columns(name, first_look(rows), {"correct": "correct"})
+    except Ambiguous:
+        return (
+            "the log holds no confidence, and its answers state none; ask the model for one ('Confidence: 85%'), or "
+            "say how it is stated with --correct correct --confidence response --confidence-pattern REGEX"
+        )
+
+
+def _task_of(name: str) -> str:
+    match = re.match(r"samples_(.+?)(?:_\d{4}-\d{2}-\d{2}T.*)?\.jsonl", PurePath(name).name)
+    return match[1] if match else PurePath(name).name
+
+
 class SampleLog:
     """One task's samples. Choices are compared by their log-likelihood as it is, not divided by their length."""
 
     is_text = False
+    columns: Columns | None = COLUMNS
 
     def __init__(self, name: str, pieces: Pieces) -> None:
         self.name, self._pieces = name, pieces
-        match = re.match(r"samples_(.+?)(?:_\d{4}-\d{2}-\d{2}T.*)?\.jsonl", PurePath(name).name)
-        self.task = match[1] if match else PurePath(name).name
+        self.task = _task_of(name)
         self._filter: Any = None
         self._head = self._rows(objects(name, pieces.first(), 0, 100), 0)
         self.schema = self._head.schema

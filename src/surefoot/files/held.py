@@ -26,6 +26,7 @@ class Reading:
     labels: tuple[Label, ...] | None = None
     #: What each row belongs to, where that was asked for; and a column that looks as if rows belonged to its values.
     groups: Any = None
+    group: str = ""
     looks_grouped: str = ""
     #: The separator of columns, if it was given.
     delimiter: str = ""

@@ -16,7 +16,9 @@ from surefoot.errors import InvalidTally, MissingPackage
 from surefoot.files.arrays import ArrayFile
 from surefoot.files.columnar import ArrowFile, ParquetFile
 from surefoot.files.delimited import DelimitedFile
-from surefoot.files.harness import SampleLog, is_sample_log
+from surefoot.files.harness import is_sample_log, open_sample_log
+from surefoot.files.inspect_log import open_archive
+from surefoot.files.json_documents import MOST_BYTES, is_document, open_document
 from surefoot.files.json_lines import JsonLinesFile
 from surefoot.files.source import BadFile, Source
 from surefoot.files.streams import GZIP, ZSTD, LiveLines, Pieces, decompress
@@ -36,6 +38,7 @@ _FORMATS = {
     ".ndjson": "jsonl",
     ".json": "jsonl",
     ".npz": "npz",
+    ".eval": "inspect",
     ".tally": "tally",
 }
 _KNOWN = "CSV, TSV, Parquet, Arrow, JSON lines, NPZ or a saved tally"
@@ -147,6 +150,8 @@ def _opened(
             kind = _guess(_start(name, raw))
     if kind == "tally" or (kind == "jsonl" and _is_tally(name, open_it)):
         return _tally(name, path, open_it, is_packed)
+    if kind == "inspect":
+        return [open_archive(name, str(path) if path is not None and not is_packed else _whole(name, open_it))]
     if kind in ("parquet", "arrow", "npz"):
         whole = _whole(name, open_it) if is_packed or path is None else None
         if kind == "npz":
@@ -157,7 +162,10 @@ def _opened(
         return [ArrowFile(name, data)]
     pieces = Pieces(name, open_it, size, quoted=kind != "jsonl")
     if kind == "jsonl":
-        return [SampleLog(name, pieces) if is_sample_log(pieces.first()) else JsonLinesFile(name, pieces)]
+        first = pieces.first()
+        if is_document(first, is_all=len(first) >= size and not is_packed):
+            return [open_document(name, lambda: _whole(name, open_it, MOST_BYTES), 0 if is_packed else size)]
+        return [open_sample_log(name, pieces) if is_sample_log(first) else JsonLinesFile(name, pieces)]
     return [DelimitedFile(name, pieces, delimiter or ("\t" if kind == "tsv" else None))]
 
 
@@ -200,9 +208,10 @@ def _tally(name: str, path: Path | None, open_it: Callable[[], Any], is_packed: 
         raise BadFile(printable(error, 300).rstrip(".")) from error
 
 
-def _whole(name: str, open_it: Callable[[], Any]) -> bytes:
+def _whole(name: str, open_it: Callable[[], Any], most: int = -1) -> bytes:
+    """All bytes, unpacked; one more than ``most`` at most."""
     try:
         with open_it() as raw:
-            return decompress(name, raw).read()
+            return decompress(name, raw).read(most + 1 if most >= 0 else -1)
     except (OSError, EOFError) as error:
         raise BadFile(f"truncated or damaged compressed file ({printable(str(error))})", file=name) from error

@@ -21,8 +21,10 @@ from surefoot.files.accounting import Accounting, Manner
 from surefoot.files.attempting import Attempting
 from surefoot.files.delimited import DelimitedFile
 from surefoot.files.finding import Ambiguous, find_columns
-from surefoot.files.harness import COLUMNS, SampleLog
 from surefoot.files.held import Reading
+from surefoot.files.json_lines import JsonLinesFile
+from surefoot.files.leaderboards import leaderboard_note
+from surefoot.files.log import Log
 from surefoot.files.reasons import WHY
 from surefoot.files.rounding import decimals_of
 from surefoot.files.source import BadFile, Batch, Source, gather
@@ -80,11 +82,10 @@ class Reader(Attempting):
         self.progress = progress or (lambda share, rows: None)
         first = sources[0]
         told = any(value is not None for value in columns.values())
-        self.columns = (
-            COLUMNS
-            if isinstance(first, SampleLog) and not told
-            else find_columns(first.name, first.head(), columns, is_event=self.of == "event")
-        )
+        preset = None if told else getattr(first, "columns", None)
+        if not told and isinstance(first, Log) and first.unclear:
+            raise Ambiguous(first.unclear, file=first.name)
+        self.columns = preset or find_columns(first.name, first.head(), columns, is_event=self.of == "event")
         self.manner = manner
         self.accounting = Accounting(self.name, self.columns, manner)
         self.by, self.group = by, group
@@ -170,11 +171,14 @@ class Reader(Attempting):
         predictions = self._viewed(predictions)
         by = self.by_values(table, predictions)
         shown = table.select(self.show) if self.show else None
-        return self._reading(predictions, by=by, groups=self.group_values(table), shown=shown)
+        groups = self.group_values(table)
+        return self._reading(predictions, by=by, groups=groups, group=self.group or "", shown=shown)
 
     def _reading(self, held: ArrayPredictions | Tally, **of_rows: Any) -> Reading:
         of_rows |= {"is_second": self._is_second(), "labels": self._labels_found, "looks_grouped": self.looks_grouped}
         of_rows |= {"notes": self.accounting.notes()}
+        if isinstance(held, ArrayPredictions) and isinstance(self.sources[0], Log | JsonLinesFile):
+            of_rows["notes"] += leaderboard_note(held)
         return Reading(self.name, held, self.columns, all_columns=tuple(self.sources[0].schema.names), **of_rows)
 
     def _tally(

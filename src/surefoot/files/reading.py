@@ -12,6 +12,7 @@ from surefoot.core.term import Term
 from surefoot.core.view import View
 from surefoot.files.accounting import Manner
 from surefoot.files.held import Reading
+from surefoot.files.log import Log
 from surefoot.files.opening import open_data, open_live
 from surefoot.files.reader import Progress, Reader
 from surefoot.files.rounding import decimals_of
@@ -112,11 +113,12 @@ def read(
     show: Sequence[str] = (),
     of: View | None = None,
     manner: Manner = Manner(),  # noqa: B008 (frozen)
+    logged: Sequence[str] = (),
 ) -> Reading:
     """Read a file, and tally it on the way if it is large: for all metrics, for some only, or of some terms.
 
     With a ``group`` all rows are held in memory: a tally does not know which belong together. Columns to ``show`` are
-    kept beside the rows, where these are held.
+    kept beside the rows, where these are held; of a log, those that are ``logged``.
     """
     sources = open_data(path, delimiter)
     if isinstance(sources, Tally):
@@ -131,6 +133,12 @@ def read(
         if of is not None and of != sources.view:
             raise BadFile(f"this tally was made with of={sources.view!r}, and cannot tell of {of!r}", file=path)
         return Reading(path, sources, None)
+    if not show and all(isinstance(source, Log) for source in sources):
+        show = [name for name in logged if all(name in source.schema.names for source in sources)]
+        show = show if "id" in show else ()
+    if group is None and isinstance(sources[0], Log) and sources[0].repeats:
+        # one question asked several times
+        group = sources[0].repeats
     reader = Reader(
         path,
         sources,

@@ -107,7 +107,7 @@ def _tokens(value: Any) -> list[float]:
         return []
     numbers = [one.get("logprob") if isinstance(one, dict) else one for one in value]
     # the first token of a prompt has none
-    numbers = [one for one in numbers if one is not None]
-    if not all(isinstance(one, int | float) and not isinstance(one, bool) and one <= 0 for one in numbers):
+    known = [one for one in numbers if one is not None]
+    if not all(isinstance(one, int | float) and not isinstance(one, bool) and one <= 0 for one in known):
         return []
-    return [float(one) for one in numbers]
+    return [float(one) for one in known]

@@ -1,0 +1,164 @@
+"""Logs of Inspect AI: a zip of JSON (.eval), or one JSON document; a row for each sample and epoch."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from surefoot._io.printable import printable
+from surefoot.files.finding import Columns, plain
+from surefoot.files.log import Log, names_of
+from surefoot.files.source import BadFile
+from surefoot.files.stated import stated
+from surefoot.files.zipped import Archive
+
+#: A sample in one piece, or the part of a sample in several that holds its scores.
+_SAMPLE = re.compile(r"samples/.+_epoch_\d+(?:\.json|/sample\.json)")
+_CONFIDENCE = names_of("confidence")
+#: Characters of questions and answers that are kept to be shown.
+_MOST = 400
+
+
+def is_inspect(document: Any) -> bool:
+    """Whether a JSON document is such a log."""
+    return isinstance(document, dict) and isinstance(document.get("eval"), dict) and "status" in document
+
+
+def log_of_archive(name: str, archive: Archive) -> Log:
+    """The log in a zip. Its summaries hold all that is needed if scores come with numbers; else samples are read."""
+    names = archive.names()
+    header = archive.json("header.json" if "header.json" in names else "_journal/start.json")
+    if not isinstance(header, dict):
+        raise BadFile("no log of Inspect AI: its header is no object", file=name)
+    summaries = archive.json("summaries.json") if "summaries.json" in names else None
+    if isinstance(summaries, list):
+        scored = [one for one in summaries if isinstance(one, dict) and one.get("scores")]
+        if scored and all(any(_in_score(score) is not None for score in _scores(one).values()) for one in scored):
+            return _log(name, header, lambda: iter(summaries))
+    samples = [entry for entry in names if _SAMPLE.fullmatch(entry)]
+    if not samples:
+        raise BadFile("a log of Inspect AI without samples: it was made without, or is not finished", file=name)
+    return _log(name, header, lambda: (archive.json(entry) for entry in samples))
+
+
+def log_of_document(name: str, document: Mapping[str, Any]) -> Log:
+    """The log in a JSON document."""
+    samples = document.get("samples")
+    if not isinstance(samples, list) or not samples:
+        raise BadFile("a log of Inspect AI without samples: it was made without, or is not finished", file=name)
+    return _log(name, document, lambda: iter(samples))
+
+
+def is_archive(names: Iterable[str]) -> bool:
+    """Whether the entries of a zip are those of such a log."""
+    return bool({"header.json", "_journal/start.json"} & {*names})
+
+
+def _log(name: str, header: Mapping[str, Any], samples: Any) -> Log:
+    about = header.get("eval") if isinstance(header.get("eval"), dict) else {}
+    task, model = (str(about.get(key) or "") for key in ("task", "model"))  # type: ignore[union-attr]
+    return Log(name, lambda: _rows(name, task, model, samples()), choose=_choose, repeats="question")
+
+
+def _rows(name: str, task: str, model: str, samples: Iterable[Any]) -> Iterator[dict[str, Any]]:
+    for number, sample in enumerate(samples):
+        if not isinstance(sample, dict):
+            raise BadFile("a sample is no JSON object", row=number, file=name)
+        row: dict[str, Any] = {"id": str(sample.get("id")), "epoch": sample.get("epoch"), "task": task, "model": model}
+        row["question"] = f"{task} {sample.get('id')}"
+        row |= {"input": _text(sample.get("input")), "target": _text(sample.get("target"))}
+        output = sample.get("output")
+        row["response"] = output.get("completion") or None if isinstance(output, dict) else None
+        for scorer, score in _scores(sample).items():
+            row[f"scores.{scorer}.value"] = _outcome(score.get("value"))
+            row[f"scores.{scorer}.confidence"] = _in_score(score)
+            if row["response"] is None and isinstance(score.get("answer"), str):
+                row["response"] = score["answer"]
+        metadata = sample.get("metadata")
+        for key, value in (metadata if isinstance(metadata, dict) else {}).items():
+            if isinstance(value, str | int | float | bool):
+                row.setdefault(f"metadata.{key}", value)
+        yield row
+
+
+def _choose(name: str, rows: list[dict[str, Any]]) -> Columns | str:
+    """The outcome and the confidence: of the only scorer, or of the only one with confidences; else why not.
+
+    A confidence that a scorer wrote down counts before one that is stated in the answer.
+    """
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    scorers = [key[7:-6] for key in keys if re.fullmatch(r"scores\..+\.value", key)]
+    if not scorers:
+        return "no sample has a score; was the log scored?"
+    sure = [one for one in scorers if any(row.get(f"scores.{one}.confidence") is not None for row in rows)]
+    if len(sure) == 1:
+        return Columns(correct=f"scores.{sure[0]}.value", confidence=f"scores.{sure[0]}.confidence")
+    listed = ", ".join(f"'{printable(one)}'" for one in (sure or scorers)[:6])
+    if sure:
+        return (
+            f"several scorers have confidences ({listed}); choose one with --correct 'scores.{sure[0]}.value' "
+            f"--confidence 'scores.{sure[0]}.confidence'"
+        )
+    fields = [key for key in keys if key.startswith("metadata.") and plain(key[9:]) in _CONFIDENCE]
+    texts = [row["response"] for row in rows if row["response"]]
+    if 2 * sum(stated(text) is not None for text in texts) >= len(texts) > 0:
+        fields.append("response")
+    if not fields:
+        return (
+            f"no confidence was found in the metadata, value or answer of a score (scorers: {listed}); name the column "
+            "that holds it with --confidence"
+        )
+    if len(scorers) > 1:
+        return f"the log has several scorers ({listed}); choose one with --correct 'scores.{scorers[0]}.value'"
+    return Columns(correct=f"scores.{scorers[0]}.value", confidence=fields[0])
+
+
+def _scores(sample: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    scores = sample.get("scores")
+    found = scores if isinstance(scores, dict) else {}
+    if not found and isinstance(sample.get("score"), dict):
+        found = {"score": sample["score"]}
+    return {str(scorer): score for scorer, score in found.items() if isinstance(score, dict)}
+
+
+def _in_score(score: Mapping[str, Any]) -> Any:
+    """The confidence in the metadata of a score, or in its value if that is an object."""
+    for place in (score.get("metadata"), score.get("value")):
+        for key, value in (place if isinstance(place, dict) else {}).items():
+            if plain(str(key)) in _CONFIDENCE and isinstance(value, str | int | float) and not isinstance(value, bool):
+                return value
+    return None
+
+
+def _outcome(value: Any) -> str | None:
+    """C, I, P and N, words and numbers, as text; of an object what it says of correctness."""
+    if isinstance(value, dict):
+        named = [one for key, one in value.items() if plain(str(key)) in names_of("correct")]
+        others = [one for key, one in value.items() if plain(str(key)) not in _CONFIDENCE]
+        value = named[0] if named else others[0] if len(others) == 1 else None
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return f"{value:g}"
+    return value if isinstance(value, str) else None
+
+
+def _text(value: Any) -> str | None:
+    if value is None:
+        return None
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _MOST else text[: _MOST - 1] + "…"
+
+
+def open_archive(name: str, data: Any) -> Log:
+    """The log in a file that should be one."""
+    try:
+        archive = Archive(name, data)
+    except zipfile.BadZipFile as error:
+        raise BadFile(f"no log of Inspect AI, or a damaged one ({printable(str(error))})", file=name) from error
+    if not is_archive(archive.names()):
+        raise BadFile("a zip, but no log of Inspect AI: it has no header", file=name)
+    return log_of_archive(name, archive)
