@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot._io.printable import printable, printable_value
-from surefoot.files.finding import Ambiguous, Columns
-from surefoot.files.reasons import DEFAULTED, NO_CONFIDENCE, NO_OUTCOME, PARTIAL, UNREADABLE, WHY
+from surefoot.files.finding import NAMES, Ambiguous, Columns, plain
+from surefoot.files.reasons import DEFAULTED, NO_CONFIDENCE, NO_OUTCOME, PARTIAL, UNREADABLE, UNSTATED, WHY
 from surefoot.files.source import BadFile
 from surefoot.files.stated import number_alone, stated
 from surefoot.predictions.attempts import NO, SKIPPED, word
@@ -135,7 +135,8 @@ class Accounting:
         else:
             return column
         reasons.setdefault(NO_CONFIDENCE, []).append((name, missing))
-        reasons.setdefault(UNREADABLE, []).append((name, unreadable))
+        is_answer = has_unit is not None and plain(name.rpartition(".")[2]) not in NAMES["confidence"].split()
+        reasons.setdefault(UNSTATED if is_answer else UNREADABLE, []).append((name, unreadable))
         known = attempted & ~missing & ~unreadable
         bare = known if has_unit is None else known & ~has_unit
         if re.search(r"log_?prob", name, re.I) and (values[known] <= 0).all():
@@ -205,7 +206,7 @@ class Accounting:
         lacking = np.zeros(table.num_rows, dtype=bool)
         found: Counter[str] = Counter()
         first: tuple[int, str, str] | None = None
-        for reason in (DEFAULTED, PARTIAL, NO_CONFIDENCE, UNREADABLE, NO_OUTCOME):
+        for reason in (DEFAULTED, PARTIAL, NO_CONFIDENCE, UNREADABLE, UNSTATED, NO_OUTCOME):
             for name, flags in reasons.get(reason, ()):
                 new = flags & attempted & ~lacking
                 if new.any():
@@ -272,6 +273,7 @@ def _is_what(reason: str, written: Any) -> str:
     return (
         shown
         + {
+            UNSTATED: " which states no confidence, or not in a way that is known (see --confidence-pattern)",
             UNREADABLE: " not a number: words for confidence have no agreed meaning",
             DEFAULTED: " filled in by whoever graded the answer, which states no confidence",
             PARTIAL: " neither right nor wrong; outcomes in words are CORRECT, INCORRECT or NOT_ATTEMPTED",

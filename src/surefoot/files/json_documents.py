@@ -16,18 +16,19 @@ from surefoot.files.source import BadFile
 MOST_BYTES = 1 << 27
 
 
-def is_document(first: bytes, is_all: bool) -> bool:
-    """Whether a file that starts so is one document, and not an object on each line."""
-    line, _, rest = first.lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")
-    if line.lstrip().startswith(b"["):
-        return True
+def is_document(first: bytes) -> bool:
+    """Whether a file that starts so is one document over several lines, or an array."""
+    line = first.lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")[0].strip()
+    return line.startswith(b"[") or line == b"{"
+
+
+def is_record_of_records(first: bytes) -> bool:
+    """Whether the object on the first line is a document, if it is alone."""
     try:
-        row = json.loads(line)
+        row = json.loads(first.lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")[0])
     except (ValueError, RecursionError):
-        # an object over several lines; a line that is cut off is named as one
-        return line.strip() == b"{"
-    alone = is_all and not rest.strip()
-    return alone and isinstance(row, dict) and (is_inspect(row) or _by_id(row) or _list_in(row) is not None)
+        return False
+    return isinstance(row, dict) and (is_inspect(row) or _by_id(row) or _list_in(row) is not None)
 
 
 def open_document(name: str, read: Callable[[], bytes], size: int) -> Log:

@@ -19,6 +19,6 @@ def leaderboard_note(rows: ArrayPredictions) -> tuple[str, ...]:
     tells = f"{lost:.1f} points of error" if round(lost, 1) > 0 else "hardly any of the error here"
     return (
         f"Leaderboards of language models report the RMS calibration error (rms_ce): {whole:.1f}%. The code that many "
-        f"of them share leaves out its last bin, the {surest:,} surest answers, and would report {published:.1f}%. That "
-        f"bin holds {tells}.",
+        f"of them share leaves out its last bin, the {surest:,} surest answers, and would report {published:.1f}%. "
+        f"That bin holds {tells}.",
     )

@@ -18,7 +18,7 @@ from surefoot.files.columnar import ArrowFile, ParquetFile
 from surefoot.files.delimited import DelimitedFile
 from surefoot.files.harness import is_sample_log, open_sample_log
 from surefoot.files.inspect_log import open_archive
-from surefoot.files.json_documents import MOST_BYTES, is_document, open_document
+from surefoot.files.json_documents import MOST_BYTES, is_document, is_record_of_records, open_document
 from surefoot.files.json_lines import JsonLinesFile
 from surefoot.files.source import BadFile, Source
 from surefoot.files.streams import GZIP, ZSTD, LiveLines, Pieces, decompress
@@ -163,7 +163,7 @@ def _opened(
     pieces = Pieces(name, open_it, size, quoted=kind != "jsonl")
     if kind == "jsonl":
         first = pieces.first()
-        if is_document(first, is_all=len(first) >= size and not is_packed):
+        if is_document(first) or (is_record_of_records(first) and pieces.has_one_line()):
             return [open_document(name, lambda: _whole(name, open_it, MOST_BYTES), 0 if is_packed else size)]
         return [open_sample_log(name, pieces) if is_sample_log(first) else JsonLinesFile(name, pieces)]
     return [DelimitedFile(name, pieces, delimiter or ("\t" if kind == "tsv" else None))]

@@ -2,6 +2,7 @@
 
 NO_CONFIDENCE = "no confidence"
 UNREADABLE = "a confidence that is no number"
+UNSTATED = "an answer that states no confidence"
 DEFAULTED = "a confidence that was filled in for them"
 NO_OUTCOME = "no outcome"
 PARTIAL = "an outcome that is neither right nor wrong"

@@ -55,6 +55,16 @@ class Pieces:
             return bytes(piece.data)
         return b""
 
+    def has_one_line(self) -> bool:
+        """Whether all is on one line."""
+        lines = 0
+        for piece in self:
+            held = bytes(piece.data).strip()
+            lines += held.count(b"\n") + bool(held)
+            if lines > 1:
+                return False
+        return True
+
     def __iter__(self) -> Iterator[Piece]:
         with self._open() as raw:
             stream: Any = decompress(self.name, raw)

@@ -28,7 +28,6 @@ class Archive:
             raise self._damaged(error) from error
         if sum(entry.file_size for entry in self._entries.values()) > MOST_OF_ALL:
             raise BadFile(f"it would unpack to more than {MOST_OF_ALL >> 30} GiB; nothing was read", file=name)
-        self._raw: Any = None
 
     def _open(self) -> Any:
         import io
@@ -53,14 +52,13 @@ class Archive:
         if about.file_size > MOST_OF_ONE:
             raise BadFile(f"{printable(entry)} would unpack to more than {MOST_OF_ONE >> 20} MiB", file=self.name)
         try:
-            self._raw = self._raw or self._open()
-            self._raw.seek(about.header_offset)
-            head = self._raw.read(30)
-            if head[:4] != b"PK\x03\x04":
-                raise zipfile.BadZipFile("no entry where the directory says")
-            skipped = sum(struct.unpack("<HH", head[26:30]))
-            self._raw.seek(about.header_offset + 30 + skipped)
-            packed = self._raw.read(min(about.compress_size, MOST_OF_ONE))
+            with self._open() as raw:
+                raw.seek(about.header_offset)
+                head = raw.read(30)
+                if head[:4] != b"PK\x03\x04":
+                    raise zipfile.BadZipFile("no entry where the directory says")
+                raw.seek(about.header_offset + 30 + sum(struct.unpack("<HH", head[26:30])))
+                packed = raw.read(min(about.compress_size, MOST_OF_ONE))
             content = _unpack(packed, about.compress_type, about.file_size)
         except BadFile:
             raise
