@@ -45,7 +45,6 @@ def plain_assessment(a: Assessment) -> dict[str, Any]:
         "verdict": a.verdict,
         "degree": a.degree,
         "warnings": list(a.warnings),
-        "notes": list(a.notes),
         **present("wording", "in_words", a),
         "level": a.level,
         "margin": a.margin,

@@ -134,6 +134,9 @@ def first_look(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
 
     columns = {}
     for name in dict.fromkeys(key for row in rows for key in row):
+        if name.encode("utf-8", "replace").decode() != name:
+            # half a character, which no column can be called by
+            continue
         values = [row.get(name) for row in rows]
         kinds = {type(value) for value in values if value is not None}
         if kinds <= {int, float} and float in kinds:

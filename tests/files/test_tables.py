@@ -1,0 +1,139 @@
+"""Tables as people keep them: separators, decimal commas, percentages, other encodings, rows that lack something."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import surefoot as sf
+from surefoot.cli import app
+
+CONFIDENCE = [0.85, 0.7, 0.955, 0.5]
+CORRECT = [True, False, True, False]
+
+
+def check(path: Path, **options: object) -> None:
+    p = sf.load(path, **options)
+    assert p.confidence == pytest.approx(CONFIDENCE, rel=1e-15)
+    assert p.correct.tolist() == CORRECT
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["yes no", "true false", "True False", "C I", "correct incorrect", "+ -", "1 0", "right wrong", "pass fail"],
+)
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_outcomes_in_words_and_any_separator(words: str, separator: str, tmp_path: Path) -> None:
+    right, wrong = words.split()
+    rows = [f"{right if ok else wrong}{separator}{c}" for ok, c in zip(CORRECT, CONFIDENCE, strict=True)]
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join([f"correct{separator}confidence", *rows]) + "\n")
+    check(path)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "0,85 0,7 0,955 0,5",
+        "85% 70% 95,5% 50%",
+        "85 70 95,5 50",
+        "85,0 70,0 95,5 50,0",
+        "85% 0,7 95,5% 0,5",
+        "0.85 0.7 0.955 0.5",
+    ],
+)
+def test_numbers_as_they_are_written_where_the_comma_is_decimal(written: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    rows = [f"{int(ok)};{text}" for ok, text in zip(CORRECT, written.split(), strict=True)]
+    path.write_text("\n".join(["correct;confidence", *rows]) + "\n")
+    check(path)
+
+
+def test_percentages_are_detected_and_said(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("correct,confidence\n1,85\n0,70\n1,95.5\n0,50\n")
+    check(path)
+    a = sf.assess(path)
+    assert "Confidences are read as percentages (0 to 100)." in a.notes
+    assert "read as percentages" in str(a)
+    assert json.loads(a.to_json())["notes"][0] == a.notes[0]
+    a.to_html(tmp_path / "report.html")
+    assert "read as percentages" in (tmp_path / "report.html").read_text()
+
+
+def test_probabilities_of_classes_may_be_percentages(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("truth,p_a,p_b\na,85,15\na,30,70\nb,4.5,95.5\n")
+    p = sf.load(path)
+    assert p.probabilities == pytest.approx(np.array([[0.85, 0.15], [0.3, 0.7], [0.045, 0.955]]))
+    path.write_text("died;risk\nyes;12,5%\nno;3%\nyes;55%\n")
+    p = sf.load(path, of="event", pos_label="yes")
+    assert p.confidence == pytest.approx([0.125, 0.03, 0.55])
+
+
+def test_doubtful_scales_are_what_the_user_says(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("correct,confidence\n1,1\n0,0\n1,1\n")
+    assert sf.load(path).confidence.tolist() == [1, 0, 1]
+    assert sf.load(path, percent=True).confidence.tolist() == [0.01, 0, 0.01]
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "windows-1252", "utf-16", "utf-8-sig"])
+@pytest.mark.parametrize("padding", [0, 3_000_000])
+def test_encodings(encoding: str, padding: int, tmp_path: Path) -> None:
+    """Also where the first letter that is not ASCII comes late."""
+    plain = "label,predicted,confidence\n" + "nord,nord,0.9\n" * (padding // 14)
+    text = plain + "süd,süd,0.9\nnord,süd,0.8\n"
+    path = tmp_path / "a.csv"
+    path.write_bytes(text.encode(encoding))
+    p = sf.load(path)
+    assert p.truth[-2:].tolist() == [p.labels.index("süd"), p.labels.index("nord")] or p.labels == ("nord", "süd")
+    assert p.correct[-2:].tolist() == [True, False]
+
+
+def test_rows_that_lack_something_are_counted_by_reason(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("correct,confidence\n1,0.85\n,0.6\n0,0.7\n1,\n1,0.955\n0.5,0.3\n0,high\n0,0.5\nn/a,0.1\n")
+    with pytest.raises(sf.InvalidPredictions, match=r"row 2: correct is missing .*5 of 9 rows have .*--drop-missing"):
+        sf.load(path)
+    check(path, drop_missing=True)
+    found = CliRunner().invoke(app, ["assess", str(path), "--drop-missing", "--json"])
+    assert json.loads(found.output)["notes"][0] == (
+        "5 of 9 rows are left out: they have no outcome (2), an outcome that is neither right nor wrong (1), "
+        "no confidence (1), a confidence that is no number (1)."
+    )
+
+
+def test_rows_of_an_error_are_counted_as_they_stand_in_the_file(tmp_path: Path) -> None:
+    first, second = tmp_path / "a1.csv", tmp_path / "a2.csv"
+    first.write_text("correct,confidence\n,0.5\n1,0.5\n,0.5\n")
+    second.write_text("correct,confidence\n1,0.5\n,0.5\n1,-0.5\n")
+    with pytest.raises(sf.InvalidPredictions, match=r"a2\.csv, row 3: confidence is -0\.5"):
+        sf.load(tmp_path / "a*.csv", drop_missing=True)
+
+
+def test_large_files_lose_the_same_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    confidence = pd.Series(rng.uniform(0.5, 0.99, 5000).round(3)).mask(rng.random(5000) < 0.1)
+    frame = pd.DataFrame({"correct": rng.random(5000) < 0.7, "confidence": confidence})
+    expected = sf.assess(frame.dropna().reset_index(drop=True), correct="correct", confidence="confidence")
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.to_parquet(tmp_path / "a.parquet")
+    for rows in (10**9, 100):
+        monkeypatch.setattr("surefoot.files.reader.MOST_ROWS", rows)
+        for name in ("a.csv", "a.parquet"):
+            found = CliRunner().invoke(app, ["assess", str(tmp_path / name), "--drop-missing", "--json"])
+            document = json.loads(found.output)
+            assert document["risk"]["n"] == expected.risk.n == int(confidence.notna().sum())
+            assert document["risk"]["csr"] == pytest.approx(expected.risk.csr, rel=1e-12)
+            assert f"{int(confidence.isna().sum()):,} of 5,000 rows are left out" in document["notes"][0]
+
+
+def test_a_row_without_labels_but_not_attempted_is_not_missing(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("grade,confidence\nCORRECT,85%\nNOT_ATTEMPTED,\nINCORRECT,70%\nCORRECT,95.5%\nINCORRECT,50%\n")
+    check(path)
+    assert sf.load(path).not_attempted == 1
