@@ -7,11 +7,13 @@ from surefoot.predictions import ArrayPredictions
 
 #: Answers in a bin of theirs.
 _BIN = 100
+#: Rows beyond which nobody reports it: a bin of 100 holds next to nothing.
+_MOST = 100_000
 
 
 def leaderboard_note(rows: ArrayPredictions) -> tuple[str, ...]:
     """The error with and without the last bin, and the difference in words; nothing of less than two bins."""
-    if len(rows) < 2 * _BIN or rows.is_weighted or rows.view != "prediction":
+    if not 2 * _BIN <= len(rows) <= _MOST or rows.is_weighted or rows.view != "prediction":
         return ()
     whole, published = (100 * float(rms_ce_metric(_BIN, drop_last)(rows)) for drop_last in (False, True))
     surest = _BIN + len(rows) % _BIN

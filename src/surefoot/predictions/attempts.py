@@ -150,17 +150,27 @@ def _flags_in_words(attempted: Any) -> Any:
 
 def _words_of(argument: str, given: Any, known: tuple[str, ...], hint: str) -> tuple[Array, Array]:
     """Which values mean yes, and which rows were attempted; raise for the first that is no word of those known."""
-    values = as_column(argument, np.array(given, dtype=object) if isinstance(given, list | tuple) else given)
-    found, where = np.unique(np.array([_key(value) for value in values.tolist()], dtype=object), return_inverse=True)
+    found, where = _distinct_keys(argument, given)
     strange = np.array([key not in known for key in found])[where]
     if strange.any():
         (row,) = first_row(strange)
-        value = values[row]
+        value = as_column(argument, np.array(given, dtype=object) if isinstance(given, list | tuple) else given)[row]
         if is_missing(value):
             raise refuse_null(argument, row, str(value))
         raise InvalidPredictions(argument=argument, row=row, value=value, hint=hint)
     right = np.array([key in RIGHT or key in YES for key in found])[where]
     return right, np.array([key not in SKIPPED for key in found])[where]
+
+
+def _distinct_keys(argument: str, given: Any) -> tuple[list[str], Array]:
+    """The distinct words of a column, and which of them each row is."""
+    if type(given).__module__.partition(".")[0] == "pyarrow":
+        encoded = given.combine_chunks().dictionary_encode() if hasattr(given, "chunks") else given.dictionary_encode()
+        words = encoded.dictionary.to_pylist()
+        return [*map(_key, words), _key(None)], np.asarray(encoded.indices.fill_null(len(words)))
+    values = as_column(argument, np.array(given, dtype=object) if isinstance(given, list | tuple) else given)
+    found, where = np.unique(np.array([_key(value) for value in values.tolist()], dtype=object), return_inverse=True)
+    return found.tolist(), where
 
 
 def _key(value: Any) -> str:
