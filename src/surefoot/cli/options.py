@@ -11,8 +11,9 @@ File = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="CSV, TSV, Parquet, Arrow, JSON lines, NPZ, a saved tally, or samples_*.jsonl of lm-evaluation-harness; "
-        "also packed with gzip or zstd. A folder or a glob is one data set; - is standard input.",
+        help="CSV, TSV, Parquet, Arrow, JSON, JSON lines, NPZ, a saved tally, or a log of Inspect AI (.eval) or "
+        "lm-evaluation-harness (samples_*.jsonl); also packed with gzip or zstd. A folder or a glob is one data set; - "
+        "is standard input.",
         show_default=False,
     ),
 ]
