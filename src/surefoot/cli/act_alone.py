@@ -24,11 +24,15 @@ from surefoot.cli.options import (
     Positive,
     Predicted,
     Probabilities,
+    Query,
+    Sheet,
+    Table,
     Truth,
     Weight,
     checked_chance,
     checked_delimiter,
     columns_of,
+    part_of,
 )
 from surefoot.cli.outputs import Outputs, size_of
 from surefoot.cli.progress import bar
@@ -93,6 +97,9 @@ def command(
     as_float64: AsFloat64 = False,
     weight: Weight = None,
     delimiter: Delimiter = None,
+    sheet: Sheet = None,
+    table: Table = None,
+    query: Query = None,
     output: Annotated[
         list[str] | None,
         typer.Option(
@@ -121,7 +128,7 @@ def command(
     delimiter = checked_delimiter(delimiter)
     if by == "truth":
         raise typer.BadParameter("--by truth is not known when a decision is made; use --by predicted")
-    columns = columns_of(locals())
+    columns, part = columns_of(locals()), part_of(locals())
     with clear_errors():
         outputs = Outputs.plan(
             output or [], {"html": html}, allowed=_KINDS, format=format, as_json=as_json, beside=[file]
@@ -136,6 +143,7 @@ def command(
                 by=by,
                 terms=TERMS,
                 delimiter=delimiter,
+                part=part,
                 progress=progress,
                 positive=positive,
                 float32=not as_float64,

@@ -29,6 +29,9 @@ from surefoot.cli.options import (
     Positive,
     Predicted,
     Probabilities,
+    Query,
+    Sheet,
+    Table,
     Truth,
     Weight,
     checked_delimiter,
@@ -36,6 +39,7 @@ from surefoot.cli.options import (
     checked_margin,
     checked_view,
     columns_of,
+    part_of,
 )
 from surefoot.cli.outputs import Outputs, size_of
 from surefoot.cli.progress import bar
@@ -66,6 +70,9 @@ def command(
     weight: Weight = None,
     attempted: Attempted = None,
     delimiter: Delimiter = None,
+    sheet: Sheet = None,
+    table: Table = None,
+    query: Query = None,
     by: Annotated[
         str | None, typer.Option("--by", metavar="COL", help="Slice by a column, or by predicted or truth.")
     ] = None,
@@ -140,6 +147,7 @@ def command(
     columns = columns_of(locals())
     reader: dict[str, Any] = {
         "delimiter": delimiter,
+        "part": part_of(locals()),
         "positive": positive,
         "float32": not as_float64,
         "group": group,
@@ -223,7 +231,7 @@ def _read_baseline(path: str, columns: Mapping[str, str], reader: Mapping[str, A
     from surefoot.files.opening import open_data
     from surefoot.files.reading import read
 
-    held = open_data(path, reader["delimiter"])
+    held = open_data(path, reader["delimiter"], reader["part"])
     if isinstance(held, Tally):
         return Reading(path, held, None)
     return read(path, columns, metrics=list(ALWAYS_TOLD), **reader)

@@ -29,6 +29,9 @@ from surefoot.cli.options import (
     Positive,
     Predicted,
     Probabilities,
+    Query,
+    Sheet,
+    Table,
     Truth,
     Weight,
     checked_delimiter,
@@ -36,6 +39,7 @@ from surefoot.cli.options import (
     checked_margin,
     checked_view,
     columns_of,
+    part_of,
 )
 from surefoot.cli.outputs import Outputs, size_of
 from surefoot.cli.progress import Bar, bar
@@ -61,6 +65,9 @@ def command(
     weight: Weight = None,
     attempted: Attempted = None,
     delimiter: Delimiter = None,
+    sheet: Sheet = None,
+    table: Table = None,
+    query: Query = None,
     group: Group = None,
     output: Annotated[
         list[str] | None,
@@ -87,7 +94,7 @@ def command(
     """
     level, margin, delimiter = checked_level(level), checked_margin(margin), checked_delimiter(delimiter)
     named, view = _named(models), checked_view(of)
-    columns = columns_of(locals())
+    columns, chosen = columns_of(locals()), part_of(locals())
     with clear_errors():
         outputs = Outputs.plan(
             output or [],
@@ -108,6 +115,7 @@ def command(
                     file,
                     columns,
                     delimiter=delimiter,
+                    part=chosen,
                     progress=part,
                     positive=positive,
                     float32=not as_float64,

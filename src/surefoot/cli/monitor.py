@@ -26,12 +26,16 @@ from surefoot.cli.options import (
     Positive,
     Predicted,
     Probabilities,
+    Query,
+    Sheet,
+    Table,
     Truth,
     Watch,
     Weight,
     checked_delimiter,
     checked_level,
     columns_of,
+    part_of,
 )
 from surefoot.cli.outputs import Outputs, check_outputs, size_of
 from surefoot.cli.parsing import closest
@@ -74,6 +78,9 @@ def command(
     weight: Weight = None,
     attempted: Attempted = None,
     delimiter: Delimiter = None,
+    sheet: Sheet = None,
+    table: Table = None,
+    query: Query = None,
     group: Group = None,
     identifier: Annotated[
         str | None, typer.Option("--id", metavar="COL", help="Column of ids: a row that comes again counts once.")
@@ -139,7 +146,7 @@ def command(
         checked_level(level)
     if watch is not None and watch not in _SIDES:
         raise typer.BadParameter(f"--watch is {watch!r}; it should be one of {', '.join(_SIDES)}")
-    columns = columns_of(locals())
+    columns, part = columns_of(locals()), part_of(locals())
     if file is None and columns:
         role = next(iter(columns))
         raise typer.BadParameter(f"--{role} names a column, but there is no FILE to read; give one, or - for a pipe")
@@ -163,6 +170,7 @@ def command(
             monitor = _open(state, given, identifier)
             before = len(monitor.drift_rows)
             reader: dict[str, Any] = {"delimiter": delimiter, "positive": positive, "float32": not as_float64}
+            reader["part"] = part
             monitor = _follow(monitor, file, state, _Screen(monitor, outputs), columns, identifier, group, reader)
         _write(monitor, state, outputs)
     went_off = {"alarm": monitor.alarm, "drift": len(monitor.drift_rows) > before}

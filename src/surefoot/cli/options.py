@@ -11,8 +11,9 @@ File = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="CSV, TSV, Parquet, Arrow, JSON lines, NPZ, a saved tally, or samples_*.jsonl of lm-evaluation-harness; "
-        "also packed with gzip or zstd. A folder or a glob is one data set; - is standard input.",
+        help="CSV, TSV, Parquet, Arrow, JSON lines, NPZ, Excel, SQLite, DuckDB, a saved tally, or samples_*.jsonl of "
+        "lm-evaluation-harness; also packed with gzip or zstd. A folder or a glob is one data set; - is standard "
+        "input; postgresql://USER@HOST/NAME is a database.",
         show_default=False,
     ),
 ]
@@ -89,6 +90,18 @@ Delimiter = Annotated[
     str | None,
     typer.Option("--delimiter", metavar="CHAR", help="Separator of the columns in a text file, such as ';'."),
 ]
+Sheet = Annotated[
+    str | None,
+    typer.Option("--sheet", metavar="NAME", help="Sheet of an Excel workbook; needed if several have rows."),
+]
+Table = Annotated[
+    str | None,
+    typer.Option("--table", metavar="NAME", help="Table of a database; needed if it has several."),
+]
+Query = Annotated[
+    str | None,
+    typer.Option("--query", metavar="SQL", help="Rows of a database to read, as a SELECT; instead of --table."),
+]
 Level = Annotated[
     float,
     typer.Option(
@@ -119,6 +132,16 @@ def columns_of(given: dict[str, Any]) -> dict[str, str]:
     """The columns that were named, by role."""
     roles = ("truth", "predicted", "confidence", "doubt", "correct", "probabilities", "logits", "weight", "attempted")
     return {role: given[role] for role in roles if given.get(role) is not None}
+
+
+def part_of(given: dict[str, Any]) -> Any:
+    """The sheet, the table or the query that was chosen; None if none was."""
+    chosen = {name: given.get(name) for name in ("sheet", "table", "query")}
+    if not any(value is not None for value in chosen.values()):
+        return None
+    from surefoot.files.part import Part
+
+    return Part(**chosen)
 
 
 def checked_delimiter(delimiter: str | None) -> str | None:
