@@ -42,10 +42,11 @@ class ExcelFile:
         self.name = name
         _check_size(name, data)
         try:
-            with warnings.catch_warnings():
+            # a name without its suffix would be refused: an open file is not
+            with open(data, "rb") if isinstance(data, str) else data as raw, warnings.catch_warnings():
                 # of styles and extensions that are not kept: only values are read
                 warnings.simplefilter("ignore")
-                book = openpyxl.load_workbook(data, read_only=True, data_only=True, keep_links=False)
+                book = openpyxl.load_workbook(raw, read_only=True, data_only=True, keep_links=False)
                 try:
                     self._table = _table(name, _rows(name, _chosen(name, book, sheet)))
                 finally:
