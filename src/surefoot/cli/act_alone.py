@@ -27,12 +27,16 @@ from surefoot.cli.options import (
     Positive,
     Predicted,
     Probabilities,
+    Query,
+    Sheet,
+    Table,
     Truth,
     Weight,
     checked_chance,
     checked_delimiter,
     columns_of,
     manner_of,
+    part_of,
 )
 from surefoot.cli.outputs import Outputs, size_of
 from surefoot.cli.progress import bar
@@ -100,6 +104,9 @@ def command(
     percent: Percent = None,
     drop_missing: DropMissing = False,
     confidence_pattern: ConfidencePattern = None,
+    sheet: Sheet = None,
+    table: Table = None,
+    query: Query = None,
     output: Annotated[
         list[str] | None,
         typer.Option(
@@ -130,6 +137,7 @@ def command(
         raise typer.BadParameter("--by truth is not known when a decision is made; use --by predicted")
     arguments = locals()
     columns = columns_of(arguments)
+    part = part_of(arguments)
     with clear_errors():
         outputs = Outputs.plan(
             output or [], {"html": html}, allowed=_KINDS, format=format, as_json=as_json, beside=[file]
@@ -144,6 +152,7 @@ def command(
                 by=by,
                 terms=TERMS,
                 delimiter=delimiter,
+                part=part,
                 progress=progress,
                 positive=positive,
                 float32=not as_float64,

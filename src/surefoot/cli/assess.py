@@ -32,6 +32,9 @@ from surefoot.cli.options import (
     Positive,
     Predicted,
     Probabilities,
+    Query,
+    Sheet,
+    Table,
     Truth,
     Weight,
     checked_delimiter,
@@ -40,6 +43,7 @@ from surefoot.cli.options import (
     checked_view,
     columns_of,
     manner_of,
+    part_of,
 )
 from surefoot.cli.outputs import Outputs, size_of
 from surefoot.cli.progress import bar
@@ -73,6 +77,9 @@ def command(
     percent: Percent = None,
     drop_missing: DropMissing = False,
     confidence_pattern: ConfidencePattern = None,
+    sheet: Sheet = None,
+    table: Table = None,
+    query: Query = None,
     by: Annotated[
         str | None, typer.Option("--by", metavar="COL", help="Slice by a column, or by predicted or truth.")
     ] = None,
@@ -148,6 +155,7 @@ def command(
     columns = columns_of(arguments)
     reader: dict[str, Any] = {
         "delimiter": delimiter,
+        "part": part_of(arguments),
         "positive": positive,
         "float32": not as_float64,
         "group": group,
@@ -232,7 +240,7 @@ def _read_baseline(path: str, columns: Mapping[str, str], reader: Mapping[str, A
     from surefoot.files.opening import open_data
     from surefoot.files.reading import read
 
-    held = open_data(path, reader["delimiter"])
+    held = open_data(path, reader["delimiter"], reader["part"])
     if isinstance(held, Tally):
         return Reading(path, held, None)
     return read(path, columns, metrics=list(ALWAYS_TOLD), **reader)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from surefoot._io.masking import masked
 from surefoot.cli.errors import clear_errors, say
 from surefoot.cli.options import (
     Attempted,
@@ -19,9 +20,13 @@ from surefoot.cli.options import (
     Logits,
     Positive,
     Probabilities,
+    Query,
+    Sheet,
+    Table,
     Truth,
     checked_delimiter,
     columns_of,
+    part_of,
 )
 from surefoot.cli.outputs import check_outputs, size_of
 from surefoot.cli.parsing import closest
@@ -29,6 +34,7 @@ from surefoot.cli.parsing import closest
 if TYPE_CHECKING:
     from surefoot.assessment.calibrate import Calibration, Trial
     from surefoot.files.held import Reading
+    from surefoot.files.part import Part
     from surefoot.files.source import Source
     from surefoot.predictions import ArrayPredictions
     from surefoot.render.text import Terminal
@@ -75,6 +81,9 @@ def command(
     positive: Positive = None,
     attempted: Attempted = None,
     delimiter: Delimiter = None,
+    sheet: Sheet = None,
+    table: Table = None,
+    query: Query = None,
 ) -> None:
     """Correct probabilities with the help of labelled rows.
 
@@ -88,7 +97,7 @@ def command(
       surefoot calibrate --load c.json \\
         --apply new.csv -o fixed.csv
     """
-    delimiter = checked_delimiter(delimiter)
+    delimiter, part = checked_delimiter(delimiter), part_of(locals())
     columns = columns_of(locals())
     _check_options(fit, load, apply, output, method, save)
     with clear_errors():
@@ -99,11 +108,11 @@ def command(
             model, names, label = load_calibrator(load), None, None
         else:
             assert fit is not None
-            reading = _read(fit, columns, delimiter, positive)
+            reading = _read(fit, columns, delimiter, part, positive)
             model = _fit(reading, _checked_method(method))
             names, label = _score_columns(reading), reading.columns.truth if reading.columns else None
         # nothing is written before all is known
-        rows = None if apply is None else _apply(model, names, apply, columns, positive, delimiter)
+        rows = None if apply is None else _apply(model, names, apply, columns, positive, delimiter, part)
         if save is not None:
             model.save(save)
             say(f"  Wrote {save} ({size_of(save)})")
@@ -149,24 +158,26 @@ def _checked_method(method: str | None) -> str | None:
     raise typer.BadParameter(f"--method is {method!r}; {hint}there are {', '.join(NAMED)}")
 
 
-def _open(path: str, delimiter: str | None, purpose: str) -> list[Source]:
+def _open(path: str, delimiter: str | None, part: Part | None, purpose: str) -> list[Source]:
     from surefoot.core.tally import Tally
     from surefoot.files.opening import open_data
     from surefoot.files.source import BadFile
 
-    sources = open_data(path, delimiter)
+    sources = open_data(path, delimiter, part)
     if isinstance(sources, Tally):
         raise BadFile(f"a saved tally holds no rows to {purpose}", file=path)
     return sources
 
 
-def _read(path: str, columns: dict[str, str], delimiter: str | None, positive: str | None) -> Reading:
+def _read(
+    path: str, columns: dict[str, str], delimiter: str | None, part: Part | None, positive: str | None
+) -> Reading:
     """Rows with probabilities and truth, in memory."""
     from surefoot.files.reader import Reader
     from surefoot.files.source import BadFile
 
-    sources = _open(path, delimiter, "fit to")
-    reading = Reader(path, sources, columns, None, None, None, None, positive=positive).whole()
+    sources = _open(path, delimiter, part, "fit to")
+    reading = Reader(masked(path), sources, columns, None, None, None, None, positive=positive).whole()
     if reading.columns is None or not (reading.columns.probabilities or reading.columns.logits):
         raise BadFile("calibration needs probabilities; name them with --probabilities or --logits", file=path)
     _say_wrapped(f"Columns used: {reading.said}")
@@ -274,6 +285,7 @@ def _apply(
     columns: dict[str, str],
     positive: str | None,
     delimiter: str | None,
+    part: Part | None,
 ) -> _Corrected:
     """The rows of a file, in their order and with all their columns, and beside them what the calibrator makes of them.
 
@@ -284,16 +296,19 @@ def _apply(
     import numpy as np
     import pyarrow as pa
 
+    from surefoot.files.databases import is_address
     from surefoot.files.source import BadFile
     from surefoot.predictions.columns import as_array
 
-    sources = _open(path, delimiter, "correct")
+    sources = _open(path, delimiter, part, "correct")
     names = _columns_for(model, sources[0], columns, positive) if names is None else names
     for source in sources:
         absent = next((name for name in names if name not in source.schema.names), None)
         if absent is not None:
             raise BadFile(f"there is no column '{absent}', which the calibrator was fitted to", file=source.name)
-    scores = _rows(sources, names, names)
+    # a database may give its rows in another order, or other rows, when it is asked again
+    whole = _rows(sources, None, ()) if is_address(path) else None
+    scores = _rows(sources, names, names) if whole is None else whole
     values = [as_array(name, scores.column(name)) for name in names]
     given = values[0] if len(values) == 1 else np.stack(values, axis=1)
     found = model.predict_proba(given)
@@ -309,10 +324,10 @@ def _apply(
     if not is_correctness:
         corrected["predicted"] = model.classes_[largest]
         corrected["confidence"] = found[np.arange(len(found)), largest]
-    table = _rows(sources, None, ())
+    table = _rows(sources, None, ()) if whole is None else whole
     for name, column in corrected.items():
         if _PREFIX + name in table.column_names:
-            raise BadFile(f"it has a column '{_PREFIX}{name}' already; rename or drop it", file=path)
+            raise BadFile(f"it has a column '{_PREFIX}{name}' already; rename or drop it", file=masked(path))
         table = table.append_column(_PREFIX + name, pa.array(column))
     return _Corrected(table, tuple(_PREFIX + name for name in corrected), is_correctness)
 

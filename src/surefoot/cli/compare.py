@@ -32,6 +32,9 @@ from surefoot.cli.options import (
     Positive,
     Predicted,
     Probabilities,
+    Query,
+    Sheet,
+    Table,
     Truth,
     Weight,
     checked_delimiter,
@@ -40,6 +43,7 @@ from surefoot.cli.options import (
     checked_view,
     columns_of,
     manner_of,
+    part_of,
 )
 from surefoot.cli.outputs import Outputs, size_of
 from surefoot.cli.progress import Bar, bar
@@ -69,6 +73,9 @@ def command(
     percent: Percent = None,
     drop_missing: DropMissing = False,
     confidence_pattern: ConfidencePattern = None,
+    sheet: Sheet = None,
+    table: Table = None,
+    query: Query = None,
     group: Group = None,
     identifier: Annotated[
         str | None,
@@ -103,6 +110,7 @@ def command(
     named, view = _named(models), checked_view(of)
     arguments = locals()
     columns = columns_of(arguments)
+    chosen = part_of(arguments)
     with clear_errors():
         outputs = Outputs.plan(
             output or [],
@@ -124,6 +132,7 @@ def command(
                     file,
                     columns,
                     delimiter=delimiter,
+                    part=chosen,
                     progress=part,
                     positive=positive,
                     float32=not as_float64,

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
+from surefoot._io.masking import masked
 from surefoot._io.printable import printable
 
 #: Characters of a message: what came from outside may be of any length.
@@ -26,7 +27,7 @@ def print_error(message: str, status: int) -> int:
     """Say what is wrong."""
     in_colour = sys.stderr.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
     word = "\x1b[1;31merror:\x1b[0m" if in_colour else "error:"
-    print(f"{word} {printable(' '.join(message.split()), _MOST)}", file=sys.stderr)
+    print(f"{word} {printable(masked(' '.join(message.split())), _MOST)}", file=sys.stderr)
     return status
 
 

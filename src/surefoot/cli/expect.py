@@ -21,10 +21,14 @@ from surefoot.cli.options import (
     Positive,
     Predicted,
     Probabilities,
+    Query,
+    Sheet,
+    Table,
     Truth,
     checked_chance,
     checked_delimiter,
     columns_of,
+    part_of,
 )
 from surefoot.cli.outputs import Outputs, size_of
 from surefoot.cli.progress import bar
@@ -59,6 +63,9 @@ def command(
     doubt: Doubt = None,
     positive: Positive = None,
     delimiter: Delimiter = None,
+    sheet: Sheet = None,
+    table: Table = None,
+    query: Query = None,
     calibrator: Annotated[
         str,
         typer.Option(
@@ -99,6 +106,7 @@ def command(
         --cost-error 40 -o expected.html
     """
     level, delimiter = checked_chance(level), checked_delimiter(delimiter)
+    part = part_of(locals())
     columns: dict[str, Any] = columns_of(locals())
     logit_columns = columns.pop("logits", None)
     if logit_columns is not None:
@@ -127,7 +135,7 @@ def command(
         if cost_error is not None and not 0 <= cost_error < float("inf"):
             raise typer.BadParameter(f"--cost-error is {cost_error}; it should be 0 or more")
         with bar("reading") as shown:
-            rows, known, words = read_both(new, reference, columns, delimiter=delimiter)
+            rows, known, words = read_both(new, reference, columns, delimiter=delimiter, part=part)
             shown(1.0, len(known))
             found = expect(rows, reference=known, calibrator=chosen, level=level, cost_error=cost_error)
         found = replace(found, columns=words)

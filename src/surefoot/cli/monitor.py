@@ -29,6 +29,9 @@ from surefoot.cli.options import (
     Positive,
     Predicted,
     Probabilities,
+    Query,
+    Sheet,
+    Table,
     Truth,
     Watch,
     Weight,
@@ -36,6 +39,7 @@ from surefoot.cli.options import (
     checked_level,
     columns_of,
     manner_of,
+    part_of,
 )
 from surefoot.cli.outputs import Outputs, check_outputs, size_of
 from surefoot.cli.parsing import closest
@@ -81,6 +85,9 @@ def command(
     percent: Percent = None,
     drop_missing: DropMissing = False,
     confidence_pattern: ConfidencePattern = None,
+    sheet: Sheet = None,
+    table: Table = None,
+    query: Query = None,
     group: Group = None,
     identifier: Annotated[
         str | None, typer.Option("--id", metavar="COL", help="Column of ids: a row that comes again counts once.")
@@ -148,6 +155,7 @@ def command(
         raise typer.BadParameter(f"--watch is {watch!r}; it should be one of {', '.join(_SIDES)}")
     arguments = locals()
     columns = columns_of(arguments)
+    part = part_of(arguments)
     if file is None and columns:
         role = next(iter(columns))
         raise typer.BadParameter(f"--{role} names a column, but there is no FILE to read; give one, or - for a pipe")
@@ -172,6 +180,7 @@ def command(
             before = len(monitor.drift_rows)
             reader: dict[str, Any] = {"delimiter": delimiter, "positive": positive, "float32": not as_float64}
             reader["manner"] = manner_of(arguments)
+            reader["part"] = part
             monitor = _follow(monitor, file, state, _Screen(monitor, outputs), columns, identifier, group, reader)
         _write(monitor, state, outputs)
     went_off = {"alarm": monitor.alarm, "drift": len(monitor.drift_rows) > before}

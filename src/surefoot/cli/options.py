@@ -11,9 +11,9 @@ File = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="CSV, TSV, Parquet, Arrow, JSON, JSON lines, NPZ, a saved tally, or a log of Inspect AI (.eval) or "
-        "lm-evaluation-harness (samples_*.jsonl); also packed with gzip or zstd. A folder or a glob is one data set; - "
-        "is standard input.",
+        help="CSV, TSV, Parquet, Arrow, JSON, JSON lines, NPZ, Excel, SQLite, DuckDB, a saved tally, or a log of "
+        "Inspect AI (.eval) or lm-evaluation-harness (samples_*.jsonl); also packed with gzip or zstd. A folder or a "
+        "glob is one data set; - is standard input; postgresql://USER@HOST/NAME is a database.",
         show_default=False,
     ),
 ]
@@ -111,6 +111,18 @@ ConfidencePattern = Annotated[
         "it: 'Confidence: 85%', '85/100', '0.85', JSON.",
     ),
 ]
+Sheet = Annotated[
+    str | None,
+    typer.Option("--sheet", metavar="NAME", help="Sheet of an Excel workbook; needed if several have rows."),
+]
+Table = Annotated[
+    str | None,
+    typer.Option("--table", metavar="NAME", help="Table of a database; needed if it has several."),
+]
+Query = Annotated[
+    str | None,
+    typer.Option("--query", metavar="SQL", help="Rows of a database to read, as a SELECT; instead of --table."),
+]
 Level = Annotated[
     float,
     typer.Option(
@@ -148,6 +160,16 @@ def manner_of(given: dict[str, Any]) -> Any:
     from surefoot.files.accounting import Manner
 
     return Manner(given["percent"], given["drop_missing"], given["confidence_pattern"])
+
+
+def part_of(given: dict[str, Any]) -> Any:
+    """The sheet, the table or the query that was chosen; None if none was."""
+    chosen = {name: given.get(name) for name in ("sheet", "table", "query")}
+    if not any(value is not None for value in chosen.values()):
+        return None
+    from surefoot.files.part import Part
+
+    return Part(**chosen)
 
 
 def checked_delimiter(delimiter: str | None) -> str | None:

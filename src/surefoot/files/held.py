@@ -30,6 +30,8 @@ class Reading:
     looks_grouped: str = ""
     #: The separator of columns, if it was given.
     delimiter: str = ""
+    #: The options that chose a sheet, a table or a query, if any did.
+    part: tuple[str, ...] = ()
     #: Other columns of the rows that are held, to be shown beside them.
     shown: Any = None
 
@@ -51,6 +53,8 @@ class Reading:
         named = self.columns.options(self.all_columns, self.labels if self.is_second else None)
         if named and self.delimiter:
             named = (*named, "--delimiter", self.delimiter)
+        if named:
+            named = (*named, *self.part)
         if not named or self.held.view == "prediction":
             return named
         is_named = self.event is None or "--positive" in named or self.labels in ((0, 1), (False, True))

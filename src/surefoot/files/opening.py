@@ -7,6 +7,7 @@ import io
 import re
 import sys
 from collections.abc import Callable
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -15,11 +16,17 @@ from surefoot.core.tally import Tally
 from surefoot.errors import InvalidTally, MissingPackage
 from surefoot.files.arrays import ArrayFile
 from surefoot.files.columnar import ArrowFile, ParquetFile
+from surefoot.files.databases import DuckDB, Sqlite, is_address, open_address
 from surefoot.files.delimited import DelimitedFile
+from surefoot.files.excel import ExcelFile
+from surefoot.files.folders import choose_files
 from surefoot.files.harness import is_sample_log, open_sample_log
 from surefoot.files.inspect_log import open_archive
 from surefoot.files.json_documents import MOST_BYTES, is_document, is_record_of_records, open_document
 from surefoot.files.json_lines import JsonLinesFile
+from surefoot.files.kinds import kind_of_file
+from surefoot.files.part import Part
+from surefoot.files.partitions import add_values
 from surefoot.files.source import BadFile, Source
 from surefoot.files.streams import GZIP, ZSTD, LiveLines, Pieces, decompress
 
@@ -39,13 +46,25 @@ _FORMATS = {
     ".json": "jsonl",
     ".npz": "npz",
     ".eval": "inspect",
+    ".xlsx": "xlsx",
+    ".xlsm": "xlsx",
+    ".sqlite": "sqlite",
+    ".sqlite3": "sqlite",
+    ".db": "sqlite",
+    ".duckdb": "duckdb",
     ".tally": "tally",
 }
-_KNOWN = "CSV, TSV, Parquet, Arrow, JSON lines, NPZ or a saved tally"
+_KNOWN = "CSV, TSV, Parquet, Arrow, JSON lines, NPZ, Excel, SQLite, DuckDB or a saved tally"
+#: Kinds that are databases, and those that may lie in folders named after values.
+_DATABASES, _PARTITIONED = ("sqlite", "duckdb"), (ParquetFile, ArrowFile, DelimitedFile)
 
 
-def open_data(path: str, delimiter: str | None = None) -> list[Source] | Tally:
-    """The files of a data set, or the tally that was saved; of several tallies, their sum."""
+def open_data(path: str, delimiter: str | None = None, part: Part | None = None) -> list[Source] | Tally:
+    """The files of a data set, or the tally that was saved; of several tallies, their sum.
+
+    ``part`` chooses the sheet of a workbook, or the table or the query of a database.
+    """
+    part = part or Part()
     try:
         import pyarrow  # noqa: F401
     except ImportError as error:
@@ -53,9 +72,13 @@ def open_data(path: str, delimiter: str | None = None) -> list[Source] | Tally:
     if path == "-":
         _check_open()
         content = sys.stdin.buffer.read()
-        return _opened("standard input", lambda: io.BufferedReader(io.BytesIO(content)), len(content), None, delimiter)
+        return _opened(
+            "standard input", lambda: io.BufferedReader(io.BytesIO(content)), len(content), None, delimiter, part
+        )
+    if is_address(path):
+        return [open_address(path, part)]
     paths = _paths(path)
-    opened = [_at(each, delimiter) for each in paths]
+    opened = [_at(each, delimiter, part) for each in paths]
     tallies = [each for each in opened if isinstance(each, Tally)]
     if tallies and len(tallies) < len(opened):
         raise BadFile("saved tallies together with other files; pass files of one kind", file=path)
@@ -64,7 +87,22 @@ def open_data(path: str, delimiter: str | None = None) -> list[Source] | Tally:
         for each in tallies[1:]:
             total = total + each
         return total
-    return [source for each in opened if not isinstance(each, Tally) for source in each]
+    sources = [source for each in opened if not isinstance(each, Tally) for source in each]
+    root = _root(path)
+    if root is None or not all(isinstance(source, _PARTITIONED) for source in sources):
+        return sources
+    return add_values(list(zip(paths, sources, strict=True)), root)
+
+
+def _root(path: str) -> Path | None:
+    """The folder below which folders may be named after values: the one given, or what comes before a pattern."""
+    place = Path(path)
+    if place.is_dir():
+        return place
+    if place.exists():
+        return None
+    plain = [*takewhile(lambda name: not glob.has_magic(name), place.parts)]
+    return Path(*plain)
 
 
 def open_live(delimiter: str | None) -> list[Source] | Tally:
@@ -91,7 +129,7 @@ def _paths(path: str) -> list[Path]:
     if place.is_dir():
         found = sorted(p for p in place.rglob("*") if p.is_file() and _format(p) and not _is_hidden(p, place))
         logs = [p for p in found if p.name.startswith("samples_") and _format(p) == "jsonl"]
-        found = logs or found
+        found = logs or choose_files(path, place, found)
         kinds = sorted({str(_format(p)) for p in found})
         if not found:
             raise BadFile(f"the folder has no data files ({_KNOWN})", file=path)
@@ -122,14 +160,14 @@ def _format(path: Path) -> str | None:
     return _FORMATS.get(suffixes[-1]) if suffixes else None
 
 
-def _at(path: Path, delimiter: str | None) -> list[Source] | Tally:
+def _at(path: Path, delimiter: str | None, part: Part) -> list[Source] | Tally:
     try:
         with path.open("rb"):
             pass
         size = path.stat().st_size
     except OSError as error:
         raise BadFile(f"cannot be opened ({error.strerror})", file=str(path)) from error
-    return _opened(str(path), lambda: path.open("rb"), size, _format(path), delimiter, path)
+    return _opened(str(path), lambda: path.open("rb"), size, _format(path), delimiter, part, path)
 
 
 def _opened(
@@ -138,20 +176,32 @@ def _opened(
     size: int,
     kind: str | None,
     delimiter: str | None,
+    part: Part,
     path: Path | None = None,
 ) -> list[Source] | Tally:
     """By its suffix, or where there is none by its first bytes."""
     if not size:
         raise BadFile("empty; there is nothing to assess", file=name)
     with open_it() as raw:
-        start = raw.peek(8)[:8]
-        is_packed = start.startswith((GZIP, ZSTD))
-        if kind is None:
-            kind = _guess(_start(name, raw))
+        is_packed = raw.peek(8)[:8].startswith((GZIP, ZSTD))
+        start = _start(name, raw)
+    # what is packed is not looked into further than its first bytes
+    reopened = open_it if not is_packed else lambda: io.BytesIO(_whole(name, open_it))
+    # databases of both kinds are called so
+    told = None if path is not None and path.suffix.lower() == ".db" else kind
+    found = kind_of_file(name, start, told, reopened)
+    kind = found or kind or _guess(start)
     if kind == "tally" or (kind == "jsonl" and _is_tally(name, open_it)):
         return _tally(name, path, open_it, is_packed)
     if kind == "inspect":
         return [open_archive(name, str(path) if path is not None and not is_packed else _whole(name, open_it))]
+    part.check(name, "workbook" if kind == "xlsx" else "database" if kind in _DATABASES else "file")
+    if kind in _DATABASES:
+        if path is None or is_packed:
+            raise BadFile("a database is read from a file that is not packed; unpack it and give its name", file=name)
+        return [(Sqlite if kind == "sqlite" else DuckDB)(name, str(path), part)]
+    if kind == "xlsx":
+        return [ExcelFile(name, str(path) if path is not None and not is_packed else reopened(), part.sheet)]
     if kind in ("parquet", "arrow", "npz"):
         whole = _whole(name, open_it) if is_packed or path is None else None
         if kind == "npz":

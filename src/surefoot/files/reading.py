@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
+from surefoot._io.masking import masked
 from surefoot.core.tally import Tally
 from surefoot.core.term import Term
 from surefoot.core.view import View
@@ -14,6 +15,7 @@ from surefoot.files.accounting import Manner
 from surefoot.files.held import Reading
 from surefoot.files.log import Log
 from surefoot.files.opening import open_data, open_live
+from surefoot.files.part import Part
 from surefoot.files.reader import Progress, Reader
 from surefoot.files.rounding import decimals_of
 from surefoot.files.source import BadFile, Batch
@@ -34,18 +36,22 @@ def load(
     percent: bool | None = None,
     drop_missing: bool = False,
     confidence_pattern: str | None = None,
+    sheet: str | None = None,
+    table: str | None = None,
+    query: str | None = None,
     **columns: Unpack[DataColumns],
 ) -> ArrayPredictions:
     """Read predictions from a file.
 
-    Formats: CSV, TSV, Parquet, Arrow, JSON lines, NPZ, and logs of lm-evaluation-harness. Columns are detected by name;
-    name those that are not. All rows are read into memory. For larger files, assess the file itself
-    (:func:`surefoot.assess`), which needs little memory.
+    Formats: CSV, TSV, Parquet, Arrow, JSON lines, NPZ, Excel, SQLite, DuckDB, and logs of lm-evaluation-harness; also
+    tables and queries of PostgreSQL. Columns are detected by name; name those that are not. All rows are read into
+    memory. For larger files, assess the file itself (:func:`surefoot.assess`), which needs little memory.
 
     Parameters
     ----------
     path : str or path-like
-        A file; a folder or a pattern such as ``"runs/*.csv"`` is read as one data set.
+        A file; a folder or a pattern such as ``"runs/*.csv"`` is read as one data set. Or the address of a database:
+        ``"sqlite:///runs.db"``, ``"duckdb:///runs.duckdb"``, ``"postgresql://user@host/name"``.
     logits : str or list of str, optional
         The columns that hold logits, or the prefix of their names.
     delimiter : str, optional
@@ -56,6 +62,12 @@ def load(
         Leave out rows that lack a confidence or an outcome, instead of refusing the file.
     confidence_pattern : str, optional
         A regular expression that finds the confidence in a column of text, as its first group.
+    sheet : str, optional
+        The sheet of an Excel workbook; needed if several sheets have rows.
+    table : str, optional
+        The table of a database; needed if it has several.
+    query : str, optional
+        A ``SELECT`` whose rows are read, instead of a table.
     **columns : str or object
         The names of columns, and how to read them: ``y_true`` (or ``truth``), ``y_pred`` (``predicted``),
         ``confidence``, ``correct``, ``probabilities`` (``y_proba``), ``doubt``, ``sample_weight`` (``weight``),
@@ -86,11 +98,12 @@ def load(
     labels, floor = options.pop("labels", None), options.pop("floor", None)
     if logits is not None:
         named["logits"] = logits
-    sources = open_data(os.fspath(path), delimiter)
+    sources = open_data(os.fspath(path), delimiter, Part(sheet, table, query))
     if isinstance(sources, Tally):
         raise BadFile("a saved tally holds no rows; load it with surefoot.Tally.load", file=os.fspath(path))
     manner = Manner(percent, drop_missing, confidence_pattern)
     reader = Reader(os.fspath(path), sources, named, None, labels, floor, None, manner=manner, **options)
+    reader = Reader(masked(os.fspath(path)), sources, named, None, labels, floor, None, **options)
     held = reader.whole().held
     assert isinstance(held, ArrayPredictions)
     return held
@@ -102,6 +115,7 @@ def read(
     *,
     by: str | None = None,
     delimiter: str | None = None,
+    part: Part | None = None,
     metrics: Sequence[str] | None = None,
     terms: Sequence[Term] | None = None,
     progress: Progress | None = None,
@@ -120,7 +134,7 @@ def read(
     With a ``group`` all rows are held in memory: a tally does not know which belong together. Columns to ``show`` are
     kept beside the rows, where these are held; of a log, those that are ``logged``.
     """
-    sources = open_data(path, delimiter)
+    sources = open_data(path, delimiter, part)
     if isinstance(sources, Tally):
         if (
             (by is not None and by != sources.by)
@@ -140,7 +154,7 @@ def read(
         # one question asked several times
         group = sources[0].repeats
     reader = Reader(
-        path,
+        masked(path),
         sources,
         columns,
         by,
@@ -155,7 +169,7 @@ def read(
         manner=manner,
     )
     found = reader.whole_or_tally(metrics, terms) if group is None else reader.whole()
-    return replace(found, delimiter=delimiter or "")
+    return replace(found, delimiter=delimiter or "", part=() if part is None else part.options())
 
 
 def follow(
@@ -164,6 +178,7 @@ def follow(
     *,
     identifier: str | None,
     delimiter: str | None,
+    part: Part | None = None,
     positive: str | None = None,
     float32: bool = True,
     group: str | None = None,
@@ -174,11 +189,11 @@ def follow(
 
     A group whose rows follow each other is not parted. ``left_out`` is told how many rows were not attempted.
     """
-    sources = open_live(delimiter) if path == "-" else open_data(path, delimiter)
+    sources = open_live(delimiter) if path == "-" else open_data(path, delimiter, part)
     if isinstance(sources, Tally):
         raise BadFile("a saved tally holds no rows to follow", file=path)
     reader = Reader(
-        path,
+        masked(path),
         sources,
         columns,
         identifier,

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from surefoot._io.masking import masked
 from surefoot._io.printable import printable
 from surefoot.core.tally import Tally
 from surefoot.errors import InvalidPredictions
 from surefoot.files.accounting import Accounting, Manner
 from surefoot.files.finding import Columns, find_unlabelled
 from surefoot.files.opening import open_data
+from surefoot.files.part import Part
 from surefoot.files.reader import Reader, sums_to_one
 from surefoot.files.rounding import decimals_of
 from surefoot.files.source import BadFile, Source
@@ -27,36 +29,37 @@ _ROLES = ("predicted", "confidence", "doubt", "probabilities", "logits")
 
 
 def read_both(
-    new: Any, reference: Any, given: Mapping[str, Any], *, delimiter: str | None = None
+    new: Any, reference: Any, given: Mapping[str, Any], *, delimiter: str | None = None, part: Part | None = None
 ) -> tuple[Any, Any, str]:
     """Rows without labels and their reference, of which each may be a file; and which columns were used, in words."""
     named, options = file_arguments(named_columns(given, "expect"))
     columns, words = None, ""
     if isinstance(reference, str):
         labels, floor = options.pop("labels", None), options.pop("floor", None)
-        reader = Reader(reference, _sources(reference, delimiter), named, None, labels, floor, None, **options)
+        sources = _sources(reference, delimiter, part)
+        reader = Reader(masked(reference), sources, named, None, labels, floor, None, **options)
         reading = reader.whole()
         reference, columns, words = reading.held, reading.columns, reading.said
     if isinstance(new, str):
-        new, note = _read(new, named, columns, delimiter)
+        new, note = _read(new, named, columns, delimiter, part)
         words = f"{words}{'. ' if words and note else ''}{note}"
     return new, reference, words
 
 
-def _sources(path: str, delimiter: str | None) -> list[Source]:
-    sources = open_data(path, delimiter)
+def _sources(path: str, delimiter: str | None, part: Part | None) -> list[Source]:
+    sources = open_data(path, delimiter, part)
     if isinstance(sources, Tally):
         raise BadFile("a saved tally holds no rows; give the file that it was made of", file=path)
     return sources
 
 
 def _read(
-    path: str, named: Mapping[str, Any], columns: Columns | None, delimiter: str | None
+    path: str, named: Mapping[str, Any], columns: Columns | None, delimiter: str | None, part: Part | None
 ) -> tuple[Unlabelled, str]:
     """The rows of a file, whose labels are not read; and a note if it has any."""
     import pyarrow as pa
 
-    sources = _sources(path, delimiter)
+    sources, path = _sources(path, delimiter, part), masked(path)
     head = sources[0].head()
     note = ""
     if columns is None:
