@@ -42,7 +42,7 @@ def test_the_same_numbers_as_from_arrays(rows: pa.Table, tmp_path: Path) -> None
     found = sf.assess(str(tmp_path / "a.xlsx"), by="region")
     expected = sf.assess(frame["label"].to_numpy(), frame["pred"].to_numpy(), frame["confidence"].to_numpy())
     assert found.metrics == pytest.approx(expected.metrics, nan_ok=True)
-    assert sorted(str(one.name) for one in found.slices) == ["north", "south"]
+    assert sorted(str(one.value) for one in found.slices) == ["north", "south"]
     assert len(sf.load(tmp_path / "a.xlsx")) == 500
 
 

@@ -38,7 +38,7 @@ def test_partition_keys_are_columns(rows: pa.Table, tmp_path: Path) -> None:
     assert found.sort_by(order).select(names).to_pydict() == expected.sort_by(order).select(names).to_pydict()
     got = sf.assess(str(folder), by="region", groups="day")
     want = sf.assess(table, truth="label", predicted="pred", confidence="confidence", by="region", groups="day")
-    assert {one.value: one.rows for one in got.slices} == {one.value: one.rows for one in want.slices}
+    assert {one.value: one.risk.n for one in got.slices} == {one.value: one.risk.n for one in want.slices}
     assert got.metrics == pytest.approx(want.metrics, nan_ok=True)
 
 
@@ -49,7 +49,7 @@ def test_a_key_may_be_the_truth(rows: pa.Table, tmp_path: Path) -> None:
         sf.assess(rows, truth="label", predicted="pred", confidence="confidence"),
     )
     assert found.accuracy == expected.accuracy
-    assert found.rows == 500
+    assert found.risk.n == 500
 
 
 def test_patterns_start_at_their_first_wildcard(rows: pa.Table, tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_a_column_of_the_file_must_agree_with_its_folder(rows: pa.Table, tmp_pat
     path.parent.mkdir()
     north = rows.filter(pa.compute.equal(rows.column("region"), "north"))
     pq.write_table(north, path)
-    assert sf.assess(str(tmp_path), by="region").rows == north.num_rows
+    assert sf.assess(str(tmp_path), by="region").risk.n == north.num_rows
     pq.write_table(rows, path)
     with pytest.raises(BadFile, match=r"x.parquet, row \d+: region is 'south', but its folder says 'region=north'"):
         sf.assess(str(tmp_path), by="region")

@@ -143,6 +143,8 @@ def closest(name: str, known: Iterable[str]) -> str:
         bare = other.lstrip("-")
         # the start of a name is as good as the whole
         starts = 0.9 if len(plain) > 2 and bare.startswith(plain) else 0.0
+        # and so are its letters in another order
+        starts = max(starts, 0.9 if sorted(bare) == sorted(plain) else 0.0)
         return max(starts, SequenceMatcher(None, plain, bare).ratio())
 
     best = max((other for other in known if len(other.lstrip("-")) > 1), key=alike, default="")

@@ -102,8 +102,7 @@ def load(
     if isinstance(sources, Tally):
         raise BadFile("a saved tally holds no rows; load it with surefoot.Tally.load", file=os.fspath(path))
     manner = Manner(percent, drop_missing, confidence_pattern)
-    reader = Reader(os.fspath(path), sources, named, None, labels, floor, None, manner=manner, **options)
-    reader = Reader(masked(os.fspath(path)), sources, named, None, labels, floor, None, **options)
+    reader = Reader(masked(os.fspath(path)), sources, named, None, labels, floor, None, manner=manner, **options)
     held = reader.whole().held
     assert isinstance(held, ArrayPredictions)
     return held
