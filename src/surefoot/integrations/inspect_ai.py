@@ -1,7 +1,7 @@
 """A metric for Inspect AI: are the confidences of a language model's answers to be trusted?
 
-``surefoot/calibration`` is registered by an entry point, so a task may name it without an import. Each sample of each
-epoch counts, not their mean: a scorer writes the confidence of an answer into ``Score.metadata``.
+A scorer writes the confidence of an answer into ``Score.metadata``, and every sample of every epoch counts, not their
+mean. Inspect finds the metric, ``surefoot/calibration``, by an entry point where it scores a log again.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ except ImportError as error:
 
 __all__ = ["calibration"]
 
-#: Partial credit, as Inspect counts it.
-_PARTIAL = 0.5
+#: Credit in words, as Inspect counts it.
+_CREDIT = {**dict.fromkeys((*RIGHT, *YES), 1.0), "p": 0.5, "partial": 0.5, **dict.fromkeys((*WRONG, *NO), 0.0)}
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,8 @@ def calibration(confidence: str = "confidence", threshold: float = 1.0) -> Metri
     Returns
     -------
     inspect_ai.scorer.Metric
-        The metric, whose values are ``csr``, ``pvalue`` (exact, of CSR), ``pvalue_omnibus`` (on which
-        :func:`surefoot.assess` bases its verdict), ``cw_accuracy``, ``ece``, ``overstatement``, ``answers``,
+        The metric, whose values are ``csr``, ``pvalue`` (of CSR; exact if samples have one epoch), ``pvalue_omnibus``
+        (on which :func:`surefoot.assess` bases its verdict), ``cw_accuracy``, ``ece``, ``overstatement``, ``answers``,
         ``missing``, ``invalid`` and ``not_attempted``. Numbers are nan if no answer has a confidence.
 
     Raises
@@ -139,15 +139,7 @@ def _credit(value: Any, sample: str) -> float | None:
         known = word(value)
         if known in SKIPPED:
             return None
-        number = (
-            1.0
-            if known in (*RIGHT, *YES)
-            else _PARTIAL
-            if known in ("p", "partial")
-            else 0.0
-            if known in (*WRONG, *NO)
-            else None
-        )
+        number = _CREDIT.get(known)
     if number is None or not 0 <= number <= 1:
         raise InvalidPredictions(
             f"the score of sample {sample} is {value!r}",
