@@ -27,10 +27,7 @@ def test_the_folder_is_there() -> None:
 def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     evaluate = pytest.importorskip("evaluate", reason="evaluate is not installed")
-    import evaluate.config
-
     monkeypatch.setattr(evaluate.config, "HF_EVALUATE_OFFLINE", True)
-    monkeypatch.setattr(evaluate.config, "HF_MODULES_CACHE", tmp_path / "modules")
     return lambda *args: evaluate.load(evaluate_path(), *args, cache_dir=str(tmp_path / "cache"))
 
 

@@ -216,7 +216,7 @@ def test_labels_alone_are_refused_without_failing_other_evaluators(mlflow: Any, 
 @quiet
 def test_a_column_that_is_not_there_is_named(mlflow: Any) -> None:
     data = pd.DataFrame({"p": PROBABILITIES[:, 1], "target": Y[300:].to_numpy(), "decided": MODEL.predict(HELD)})
-    with pytest.raises(sf.InvalidPredictions, match="'q', which is not a column.*there are p"):
+    with pytest.raises(sf.InvalidPredictions, match=r"'q', which is not a column.*there are p"):
         mlflow.models.evaluate(
             data=data,
             targets="target",
