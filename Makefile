@@ -31,10 +31,10 @@ test: check
 		$(if $(COVERAGE),--cov --cov-report=term:skip-covered --cov-fail-under=92)
 
 # what needs more than Python: Java for Spark, torch (Triton's interpreter runs the GPU's kernels anywhere), a browser;
-# and the packages that values are compared with
+# the packages that values are compared with, and the tools that there are hooks for
 test-heavy: .venv/.ready
 	$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/pip install --quiet --disable-pip-version-check '$(TORCH)'
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[torch,spark,conformance,browser]' triton
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[torch,spark,conformance,browser,evaluate,inspect,lightning,mlflow]' triton
 	$(BIN)/python -m pytest -m heavy
 
 # The lowest version of every package that pyproject.toml names, and the newest of what those need in turn.

@@ -106,12 +106,17 @@ def test_every_import_of_the_package_is_promised() -> None:
     """What comes with `pip install surefoot`, or with one of the extras for users."""
     extras = PROJECT["optional-dependencies"]
     promised = [*PROJECT["dependencies"], *extras["plots"], *extras["demo"], *extras["torch"], *extras["spark"]]
-    promised += extras["paper"]
+    promised += [*extras["paper"], *extras["inspect"], *extras["mlflow"], *extras["evaluate"]]
     names = {requirement_name(text) for text in promised}
     # scikit-learn is imported under another name; Triton comes with torch, and MarkupSafe with Jinja
-    known = {name.replace("-", "_") for name in names} - {"scikit_learn"} | {"sklearn", "triton", "markupsafe"}
-    # frames come from the user, who then has the package
-    known |= {"pandas", "polars", "dask", "duckdb", "cloudpickle"}
+    known = {name.replace("-", "_") for name in names} - {"scikit_learn"} | {
+        "sklearn",
+        "triton",
+        "markupsafe",
+        "datasets",
+    }
+    # frames come from the user, who then has the package; datasets comes with evaluate
+    known |= {"pandas", "polars", "dask", "duckdb", "cloudpickle", "datasets"}
     imported: dict[str, str] = {}
     for path in sorted((ROOT / "src").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -138,6 +143,7 @@ def test_the_wheel_holds_what_it_needs(tmp_path: Path) -> None:
         "surefoot/py.typed",
         "surefoot/__init__.pyi",
         "surefoot/cli/breast_cancer.csv",
+        "surefoot/integrations/huggingface/calibration/calibration.py",
         "surefoot/render/page/report.html.jinja",
         "surefoot/render/page/report.css",
         "surefoot/render/page/report.js",

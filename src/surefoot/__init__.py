@@ -27,6 +27,7 @@ _OFFERED = {
     ),
     "figures.curve": "ReliabilityCurve reliability_curve",
     "files.reading": "load",
+    "integrations.mlflow": "log_to_mlflow",
     "metrics.adaptive": "EciParts adaptive_ece eci eci_parts",
     "metrics.binned": "ece equal_mass_ece mce top_label_ece",
     "metrics.classwise": (

@@ -38,6 +38,7 @@ from surefoot.errors import UndefinedMetricWarning as UndefinedMetricWarning
 from surefoot.figures.curve import ReliabilityCurve as ReliabilityCurve
 from surefoot.figures.curve import reliability_curve as reliability_curve
 from surefoot.files.reading import load as load
+from surefoot.integrations.mlflow import log_to_mlflow as log_to_mlflow
 from surefoot.metrics.adaptive import EciParts as EciParts
 from surefoot.metrics.adaptive import adaptive_ece as adaptive_ece
 from surefoot.metrics.adaptive import eci as eci

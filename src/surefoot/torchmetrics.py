@@ -2,16 +2,22 @@
 
 from surefoot.integrations.torchmetrics import (
     CWAUROC,
+    BrierScore,
     CalibratedSizeRatio,
     ConfidenceWeightedAccuracy,
     ConfidenceWeightedConfusionMatrix,
+    ExpectedCalibrationError,
+    Reliability,
     RiskProbability,
 )
 
 __all__ = [
     "CWAUROC",
+    "BrierScore",
     "CalibratedSizeRatio",
     "ConfidenceWeightedAccuracy",
     "ConfidenceWeightedConfusionMatrix",
+    "ExpectedCalibrationError",
+    "Reliability",
     "RiskProbability",
 ]
