@@ -137,3 +137,25 @@ def test_a_row_without_labels_but_not_attempted_is_not_missing(tmp_path: Path) -
     path.write_text("grade,confidence\nCORRECT,85%\nNOT_ATTEMPTED,\nINCORRECT,70%\nCORRECT,95.5%\nINCORRECT,50%\n")
     check(path)
     assert sf.load(path).not_attempted == 1
+
+
+def test_a_workbook_with_missing_outcomes_decimal_commas_and_percentages(tmp_path: Path) -> None:
+    """It takes one option, which the message names, besides what the question is."""
+    openpyxl = pytest.importorskip("openpyxl")
+    rng = np.random.default_rng(0)
+    risk = rng.uniform(0.01, 0.6, 60).round(3)
+    died = rng.random(60) < risk
+    workbook = openpyxl.Workbook()
+    workbook.active.append(["patient", "outcome", "predicted risk"])
+    for i in range(60):
+        text = f"{risk[i]:.3f}" if i % 2 else f"{100 * risk[i]:.1f}%"
+        workbook.active.append([i, None if i in (3, 17, 40) else "yes" if died[i] else "no", text.replace(".", ",")])
+    workbook.save(tmp_path / "risk.xlsx")
+    asked = ["assess", str(tmp_path / "risk.xlsx"), "--of", "event", "--positive", "yes", "--json"]
+    refused = CliRunner().invoke(app, asked)
+    assert refused.exit_code == 3
+    assert "row 4: outcome is missing (3 of 60 rows have no outcome); pass --drop-missing" in refused.output
+    document = json.loads(CliRunner().invoke(app, [*asked, "--drop-missing"]).output)
+    kept = np.delete(np.arange(60), [3, 17, 40])
+    assert document["risk"]["n"] == 57
+    assert document["risk"]["oe_ratio"] == pytest.approx(died[kept].sum() / risk[kept].sum(), rel=1e-12)
