@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import surefoot as sf
-from surefoot.cli import app
+from surefoot.cli import app, run
 
 CONFIDENCE = [0.85, 0.7, 0.955, 0.5]
 CORRECT = [True, False, True, False]
@@ -139,7 +139,9 @@ def test_a_row_without_labels_but_not_attempted_is_not_missing(tmp_path: Path) -
     assert sf.load(path).not_attempted == 1
 
 
-def test_a_workbook_with_missing_outcomes_decimal_commas_and_percentages(tmp_path: Path) -> None:
+def test_a_workbook_with_missing_outcomes_decimal_commas_and_percentages(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     """It takes one option, which the message names, besides what the question is."""
     openpyxl = pytest.importorskip("openpyxl")
     rng = np.random.default_rng(0)
@@ -152,9 +154,9 @@ def test_a_workbook_with_missing_outcomes_decimal_commas_and_percentages(tmp_pat
         workbook.active.append([i, None if i in (3, 17, 40) else "yes" if died[i] else "no", text.replace(".", ",")])
     workbook.save(tmp_path / "risk.xlsx")
     asked = ["assess", str(tmp_path / "risk.xlsx"), "--of", "event", "--positive", "yes", "--json"]
-    refused = CliRunner().invoke(app, asked)
-    assert refused.exit_code == 3
-    assert "row 4: outcome is missing (3 of 60 rows have no outcome); pass --drop-missing" in refused.output
+    assert run(asked) == 3
+    told = capfd.readouterr().err
+    assert "row 4: outcome is missing (3 of 60 rows have no outcome); pass --drop-missing" in told
     document = json.loads(CliRunner().invoke(app, [*asked, "--drop-missing"]).output)
     kept = np.delete(np.arange(60), [3, 17, 40])
     assert document["risk"]["n"] == 57
