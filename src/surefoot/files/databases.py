@@ -250,7 +250,7 @@ class DuckDB(Database):
                     raise Ambiguous("--query holds more than one statement; give one", file=self.name)
                 total = 0
                 if names is not None:
-                    total = connection.execute(f"select count(*) from {self._relation}").fetchone()[0]
+                    total = connection.execute(f"select count(*) from {self._relation}").fetchall()[0][0]
                 relation = connection.sql(statement)
                 reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
                 for table in _tables_of(reader(_ROWS)):
