@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import runpy
 import shutil
 import subprocess
 import sys
+import types
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,7 +30,8 @@ from executed import BLOCK, VALUE, close_figures, run_page  # noqa: E402
 
 PAGES = sorted(path for path in DOCS.rglob("*.md") if "adr" not in path.parts)
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-NEEDS_JAVA = re.compile(r"^```\{code-block\} python\n:class: needs-java\n\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+#: Blocks that need more than the page: Java, or a package. They run with the heavy tests, after the rest of the page.
+NEEDS = re.compile(r"^```\{code-block\} python\n:class: needs-(\w+)\n\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 #: Blocks that are only shown: none but these languages may stand on a page.
 SHOWN = {
     "sh",
@@ -59,7 +62,7 @@ def code_on(path: Path) -> bool:
 def pages() -> Iterator[object]:
     for path in PAGES:
         if code_on(path):
-            heavy = HEAVY.search(path.read_text())
+            heavy = HEAVY.search(NEEDS.sub("", path.read_text()))
             yield pytest.param(path, id=named(path), marks=[pytest.mark.heavy] if heavy else [])
 
 
@@ -67,7 +70,7 @@ def pages() -> Iterator[object]:
 @pytest.mark.parametrize("path", [*pages()])
 def test_the_code_of_a_page_runs(path: Path, tmp_path: Path) -> None:
     text = path.read_text()
-    for package in set(HEAVY.findall(text)):
+    for package in set(HEAVY.findall(NEEDS.sub("", text))):
         pytest.importorskip(package)
     try:
         run_page(text, named(path), tmp_path)
@@ -104,20 +107,53 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])}
 
 
+#: What pages need for some of their blocks, by page.
+NEEDED = [(path, need) for path in PAGES for need in sorted({need for need, _ in NEEDS.findall(path.read_text())})]
+
+
 @pytest.mark.heavy
-@pytest.mark.skipif(shutil.which("java") is None, reason="needs Java")
-def test_the_spark_block_runs(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("path", "need"), NEEDED, ids=lambda value: value if isinstance(value, str) else named(value))
+def test_a_block_that_needs_more_runs(
+    path: Path, need: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
-    pytest.importorskip("pyspark")
-    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
-    text = (DOCS / "scale.md").read_text()
-    (code,) = NEEDS_JAVA.findall(text)
+    if need == "java":
+        if shutil.which("java") is None:
+            pytest.skip("needs Java")
+        pytest.importorskip("pyspark")
+        monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    elif need == "wandb":
+        request.getfixturevalue("wandb")
+    else:
+        pytest.importorskip(need)
+    for name in ("MLFLOW_DISABLE_TELEMETRY", "DO_NOT_TRACK", "HF_HUB_OFFLINE", "HF_EVALUATE_OFFLINE"):
+        monkeypatch.setenv(name, "1" if name.startswith("HF") else "true")
+    text = path.read_text()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        page = run_page(text, "scale.md", tmp_path)
-        exec(code, page.namespace)
-    assert capsys.readouterr().out.splitlines()[-1] == page.namespace["a"].verdict
+        page = run_page(text, named(path), tmp_path)
+        printed = [page.run(code).text for asked, code in NEEDS.findall(text) if asked == need]
+        # what packages leave to the garbage collector is theirs
+        gc.collect()
+    if need == "java":
+        assert printed[-1].splitlines()[-1] == page.namespace["a"].verdict
+    elif need == "mlflow":
+        page.namespace["mlflow"].set_tracking_uri(None)
+        assert printed[0].splitlines()[-1] == page.namespace["a"].verdict
+    elif need == "wandb":
+        (logged,) = sys.modules["wandb"].logged
+        assert logged["verdict"] == page.namespace["a"].verdict
+    else:
+        assert "csr" in printed[-1].lower() or "CalibratedSizeRatio" in printed[-1]
+
+
+@pytest.fixture
+def wandb(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stand-in for Weights & Biases that keeps what it is given: the real one asks for an account."""
+    logged: list[dict[str, object]] = []
+    module = types.SimpleNamespace(
+        logged=logged, init=lambda **options: types.SimpleNamespace(log=logged.append), Html=Path
+    )
+    monkeypatch.setitem(sys.modules, "wandb", module)
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
@@ -135,7 +171,7 @@ def test_no_block_escapes_the_tests(path: Path) -> None:
     """Python is written in blocks that run; what is only shown is in a language that cannot be mistaken for it."""
     opened = re.findall(r"^[ ]*```+([^\s`]+)", path.read_text(), flags=re.MULTILINE)
     assert set(opened) <= SHOWN
-    assert len(NEEDS_JAVA.findall(path.read_text())) == opened.count("{code-block}")
+    assert len(NEEDS.findall(path.read_text())) == opened.count("{code-block}")
 
 
 def test_every_public_name_is_in_the_reference() -> None:

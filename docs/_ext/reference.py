@@ -82,6 +82,11 @@ GROUPS = (
         "Sums that can be added: for data in many places.",
         ("metrics.tallying", "core"),
     ),
+    (
+        "Tools",
+        "Hooks into tools that you already run: see the [guide](../guide/tools.md).",
+        ("integrations",),
+    ),
     ("Errors and warnings", "", ("errors",)),
 )
 MODULES = (

@@ -6,13 +6,16 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import LogisticRegression, Perceptron
+from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import surefoot as sf
+from surefoot.calibrators import METHODS, Calibrated
 from surefoot.sklearn import SCORERS
 
 X, Y = load_breast_cancer(return_X_y=True)
@@ -98,3 +101,40 @@ def test_what_is_not_defined_is_nan() -> None:
             return np.tile([1.0, 0.0], (len(rows), 1))
 
     assert np.isnan(SCORERS["correctness_slope"](Certain(), X[:9], np.zeros(9, dtype=int)))
+
+
+@pytest.mark.filterwarnings("ignore::surefoot.errors.AmbiguousViewWarning")
+@pytest.mark.parametrize("name", SCORERS)
+def test_every_function_goes_into_make_scorer(name: str) -> None:
+    model = clone(MODEL).fit(X[:300], Y[:300])
+    metric, ready = sf.metrics.ALL[name], SCORERS[name](model, X[300:], Y[300:])
+    of = {} if "prediction" in metric.views else {"of": "event"}
+    made = make_scorer(getattr(sf, name), response_method="predict_proba", pos_label=1, **of)
+    value = made(model, X[300:], Y[300:])
+    if metric.direction == "lower":
+        value = -value
+    elif metric.direction != "higher":
+        value = -abs(value - metric.ideal) if metric.ideal is not None else -value
+    assert ready == pytest.approx(value, rel=1e-9, nan_ok=True)
+
+
+def test_make_scorer_with_many_classes() -> None:
+    iris, kinds = load_iris(return_X_y=True)
+    model = LogisticRegression(max_iter=500).fit(iris[::2], kinds[::2])
+    made = make_scorer(sf.ece, response_method="predict_proba", greater_is_better=False)
+    assert made(model, iris[1::2], kinds[1::2]) == SCORERS["ece"](model, iris[1::2], kinds[1::2])
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.filterwarnings("ignore::surefoot.errors.CertaintyWarning")
+def test_calibrators_take_the_place_of_scikit_learns_and_work_with_them(method: str) -> None:
+    """As `CalibratedClassifierCV(model)`, of it, and within it."""
+    for model in (
+        Calibrated(MODEL, method, cv=2),
+        Calibrated(CalibratedClassifierCV(MODEL, cv=2), method, cv=2),
+        CalibratedClassifierCV(Calibrated(MODEL, method, cv=2), cv=2),
+    ):
+        table = clone(model).fit(X[:300], Y[:300]).predict_proba(X[300:])
+        assert table.shape == (len(X) - 300, 2)
+        assert table.sum(axis=1) == pytest.approx(1)
+        assert (table.argmax(axis=1) == Y[300:]).mean() > 0.9

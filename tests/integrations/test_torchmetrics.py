@@ -15,9 +15,12 @@ torchmetrics = pytest.importorskip("torchmetrics", reason="torchmetrics is not i
 
 from surefoot.torchmetrics import (  # noqa: E402
     CWAUROC,
+    BrierScore,
     CalibratedSizeRatio,
     ConfidenceWeightedAccuracy,
     ConfidenceWeightedConfusionMatrix,
+    ExpectedCalibrationError,
+    Reliability,
     RiskProbability,
 )
 
@@ -39,14 +42,18 @@ def cw_matrix(p):
 MANY = {
     "csr": (CalibratedSizeRatio, sf.csr),
     "risk": (RiskProbability, sf.p_risk),
-    "cwa": (ConfidenceWeightedAccuracy, sf.cw_accuracy),
+    "cwa": (partial(ConfidenceWeightedAccuracy, num_classes=CLASSES), sf.cw_accuracy),
+    "ece": (ExpectedCalibrationError, sf.ece),
+    "ece in seven bins": (partial(ExpectedCalibrationError, n_bins=7), partial(sf.ece, n_bins=7)),
+    "brier": (BrierScore, sf.brier),
     "matrix": (partial(ConfidenceWeightedConfusionMatrix, CLASSES), cw_matrix),
     "binned": (partial(CWAUROC, CLASSES), sf.cw_auc),
     "exact": (partial(CWAUROC, CLASSES, exact=True), sf.cw_auc),
     "by class": (partial(CWAUROC, CLASSES, None, exact=True), partial(sf.cw_auc, average=None)),
 }
 TWO = {
-    **{name: MANY[name] for name in ("csr", "risk", "cwa")},
+    **{name: MANY[name] for name in ("csr", "risk", "ece", "ece in seven bins", "brier")},
+    "cwa": (partial(ConfidenceWeightedAccuracy, num_classes=2), sf.cw_accuracy),
     "matrix": (partial(ConfidenceWeightedConfusionMatrix, 2), cw_matrix),
     "binned": (CWAUROC, sf.cw_auc),
     "exact": (partial(CWAUROC, exact=True), sf.cw_auc),
@@ -212,6 +219,8 @@ def test_pixels_and_rows_that_do_not_count() -> None:
         (CalibratedSizeRatio, [], [1], "shape"),
         (CalibratedSizeRatio, [0.5, 0.5], 1, "shape"),
         (partial(CWAUROC, 3), [0.5, 0.5], [0, 1], "2 classes"),
+        (partial(ExpectedCalibrationError, 3), [0.5, 0.5], [0, 1], "2 classes, but num_classes is 3"),
+        (partial(BrierScore, num_classes=3), [0.5, 0.5], [0, 1], "2 classes, but num_classes is 3"),
     ],
 )
 def test_bad_batches_are_refused_and_nothing_is_added(made, preds, target, said) -> None:
@@ -233,6 +242,104 @@ def test_they_draw_themselves(case) -> None:
     figure, axes = metric.plot()
     assert axes is not None
     plt.close(figure)
+
+
+def test_ece_and_brier_are_those_of_torchmetrics() -> None:
+    preds, target = LOGITS.softmax(-1).reshape(-1, CLASSES), TARGET.reshape(-1)
+    ours = ExpectedCalibrationError(num_classes=CLASSES)
+    theirs = torchmetrics.classification.MulticlassCalibrationError(num_classes=CLASSES, n_bins=15)
+    assert float(ours(preds, target)) == pytest.approx(float(theirs(preds, target)), abs=1e-6)
+    second, binary = SECOND.reshape(-1), BINARY.reshape(-1)
+    assert float(BrierScore()(second, binary)) == pytest.approx(float(((second - binary) ** 2).mean()), rel=1e-12)
+
+
+@pytest.mark.parametrize(("preds", "target"), [(LOGITS.softmax(-1), TARGET), (SECOND, BINARY)], ids=["many", "two"])
+def test_reliability_and_assessment_of_all_batches(preds, target) -> None:
+    metric = Reliability(num_classes=2 if preds.ndim == 2 else CLASSES)
+    for i in range(BATCHES):
+        metric.update(preds[i], target[i])
+    metric = pickle.loads(pickle.dumps(metric))
+    curve = expected(sf.reliability_curve, preds, target)
+    found = metric.compute().numpy()
+    assert found == pytest.approx(
+        np.stack([curve.prob_pred, curve.prob_true, curve.lower, curve.upper, curve.count], axis=1)
+    )
+    assert metric.curve().count == pytest.approx(curve.count)
+    a, wanted = metric.assess(level=0.01), expected(partial(sf.assess, level=0.01), preds, target)
+    assert (a.verdict, a.level) == (wanted.verdict, 0.01)
+    assert dict(a) == pytest.approx(dict(wanted), nan_ok=True)
+    assert a.risk.pvalue_omnibus == pytest.approx(wanted.risk.pvalue_omnibus)
+    other = Reliability()
+    other.update(preds[0], target[0])
+    other.merge_state(metric)
+    assert other.compute()[:, 4].sum() == (BATCHES + 1) * SIZE
+
+
+def test_reliability_before_any_batch_and_as_a_picture() -> None:
+    import matplotlib.pyplot as plt
+
+    metric = Reliability(n_bins=5, from_logits=True)
+    assert metric.compute().shape == (0, 5)
+    with pytest.raises(sf.InvalidPredictions, match="no batches"):
+        metric.assess()
+    metric.update(LOGITS[0], TARGET[0])
+    figure, axes = metric.plot()
+    assert axes.get_xlabel()
+    plt.close(figure)
+    with pytest.raises(sf.InvalidPredictions, match="5 classes, but num_classes is 3"):
+        Reliability(3).update(LOGITS[0].softmax(-1), TARGET[0])
+
+
+def test_in_a_lightning_module(tmp_path) -> None:
+    lightning = pytest.importorskip("lightning", reason="lightning is not installed")
+
+    class Model(lightning.LightningModule):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.Linear(8, CLASSES)
+            options = {"num_classes": CLASSES, "from_logits": True}
+            self.metrics = torchmetrics.MetricCollection(
+                {"csr": CalibratedSizeRatio(**options), "ece": ExpectedCalibrationError(**options)}
+            )
+            self.reliability = Reliability(**options)
+
+        def training_step(self, batch, index):
+            return torch.nn.functional.cross_entropy(self.layer(batch[0]), batch[1])
+
+        def validation_step(self, batch, index) -> None:
+            logits = self.layer(batch[0])
+            self.metrics.update(logits, batch[1])
+            self.reliability.update(logits, batch[1])
+            self.log_dict(self.metrics)
+
+        def on_validation_epoch_end(self) -> None:
+            self.verdict = self.reliability.assess().verdict
+            self.reliability.reset()
+
+        def configure_optimizers(self):
+            return torch.optim.SGD(self.parameters(), lr=0.1)
+
+    torch.manual_seed(0)
+    features = torch.randn(256, 8)
+    data = torch.utils.data.TensorDataset(features, features[:, :CLASSES].argmax(1))
+    loader = torch.utils.data.DataLoader(data, batch_size=64)
+    model = Model()
+    trainer = lightning.Trainer(
+        max_epochs=1,
+        accelerator="cpu",
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        num_sanity_val_steps=0,
+        default_root_dir=tmp_path,
+    )
+    trainer.fit(model, loader, loader)
+    with torch.no_grad():
+        p = sf.Predictions.from_logits(data.tensors[1].numpy(), model.layer(features).double().numpy())
+    assert float(trainer.callback_metrics["csr"]) == pytest.approx(sf.csr(p), rel=1e-5)
+    assert float(trainer.callback_metrics["ece"]) == pytest.approx(sf.ece(p), rel=1e-5)
+    assert model.verdict == sf.assess(p).verdict
 
 
 def _process(rank: int, address: str, results: str) -> None:
