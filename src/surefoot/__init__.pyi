@@ -143,5 +143,7 @@ from surefoot.risk.planning import required_n as required_n
 from surefoot.risk.result import RiskResult as RiskResult
 from surefoot.risk.stream.monitor import Monitor as Monitor
 from surefoot.risk.test import risk_test as risk_test
+from surefoot.service.client import Client as Client
+from surefoot.service.client import ServiceError as ServiceError
 
 __version__: str

@@ -11,7 +11,7 @@ try:
 except ImportError:  # installed without dependencies
     sys.exit("error: the command line needs Typer: pip install typer")
 
-from surefoot.cli import act_alone, assess, calibrate, compare, demo, expect, merge, monitor
+from surefoot.cli import act_alone, assess, calibrate, compare, demo, expect, merge, monitor, push, serve
 from surefoot.cli.errors import Failed, print_error, say
 from surefoot.cli.parsing import Command, Group
 from surefoot.cli.pipes import ignore_closed_pipes
@@ -35,6 +35,8 @@ for _module, _summary in (
     (calibrate, "Correct probabilities with labelled rows."),
     (expect, "What to expect of rows without labels."),
     (monitor, "Watch a stream of predictions."),
+    (serve, "Watch models over the network."),
+    (push, "Send rows to a server."),
     (merge, "Add up saved tallies."),
     (demo, "Assess a real model that is included."),
 ):

@@ -11,6 +11,7 @@ import numpy as np
 
 from surefoot._io import documents
 from surefoot._io.documents import numbers
+from surefoot._io.writing import write_whole
 from surefoot.errors import InvalidMonitor
 from surefoot.risk.stream.episodes import Episode, History, Runs
 from surefoot.risk.stream.eprocess import Side
@@ -44,6 +45,11 @@ class MonitorState:
 
 def save(path: str | PathLike[str], state: MonitorState) -> None:
     """Write the state: the whole of it, or nothing."""
+    write_whole(path, dump(state))
+
+
+def dump(state: MonitorState) -> str:
+    """The text of a saved state."""
     body = {
         **state.options,
         **state.counts,
@@ -66,7 +72,12 @@ def save(path: str | PathLike[str], state: MonitorState) -> None:
         },
         "seen": state.counted.pack(),
     }
-    documents.write(path, "monitor", SCHEMA, body)
+    return documents.dump("monitor", SCHEMA, body)
+
+
+def parse(text: str, source: str, build: Callable[[MonitorState], Built]) -> Built:
+    """As :func:`load`, of the text of a saved state."""
+    return documents.parse(text, source, "monitor", SCHEMA, lambda body: build(_unpack(body)), InvalidMonitor)
 
 
 def load(path: str | PathLike[str], build: Callable[[MonitorState], Built]) -> Built:
