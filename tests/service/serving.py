@@ -46,13 +46,20 @@ class Server:
 
     def kill(self) -> None:
         assert self.process is not None
-        os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self._end()
 
     def stop(self) -> None:
         assert self.process is not None
         self.process.terminate()
+        self._end()
+
+    def _end(self) -> None:
+        assert self.process is not None
+        assert self.process.stdout is not None
         self.process.wait(30)
+        self.process.stdout.close()
 
     def ask(self, path: str, rows: Any = None) -> tuple[int, Any]:
         """The status of an answer and what it says; 0 if there is none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -16,12 +17,27 @@ from surefoot.service.database import connect
 from surefoot.service.following import Follower
 from surefoot.service.refused import Refused
 from surefoot.service.store import Receipt, Store
+from tests.postgres_server import running
 from tests.service.serving import sample
 
 
-@pytest.fixture
-def store(tmp_path: Path):
-    made = Store(connect(str(tmp_path / "store.db")))
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[str]:
+    pytest.importorskip("psycopg")
+    with running() as server:
+        yield server.address
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.heavy)])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    if request.param == "postgres":
+        database = connect(request.getfixturevalue("postgres"))
+        with database.writing() as cursor:
+            for table in ("prediction", "tally", "stream"):
+                cursor.run(f"DELETE FROM {table}")
+    else:
+        database = connect(str(tmp_path / "store.db"))
+    made = Store(database)
     yield made
     made.database.close()
 

@@ -272,7 +272,8 @@ def _refusal(refused: Refused) -> Response:
     headers = {"retry-after": "1"} if refused.status in (429, 503) else {}
     if refused.status == 401:
         headers["www-authenticate"] = "Bearer"
-    body = json.dumps({"error": refused.message})
+    # what came from outside is in the message: no browser may take it for markup, whatever it thinks of the type
+    body = json.dumps({"error": refused.message}).replace("<", "\\u003c")
     return Response(body, status_code=refused.status, media_type="application/json", headers=headers)
 
 
