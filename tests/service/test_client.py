@@ -35,7 +35,7 @@ def test_rows_are_sent_and_counted(server) -> None:
         state = client.state(*MODEL)
         assert (state["predictions"], state["labelled"]) == (2_500, 2_500)
         assert state["monitor"]["observed_errors"] == int((~correct).sum())
-        with pytest.raises(sf.ServiceError, match="409.*was sent with confidence") as raised:
+        with pytest.raises(sf.ServiceError, match=r"409.*was sent with confidence") as raised:
             client.predictions(*MODEL, ["0"], [0.123])
         assert raised.value.status == 409
     with sf.Client(server.url, "wrong") as client, pytest.raises(sf.ServiceError, match="no valid token"):
@@ -58,7 +58,7 @@ def test_a_spool_keeps_rows_until_there_is_a_server(tmp_path: Path) -> None:
             assert client.waiting == 2
             assert client.flush() == 0
             assert client.state(*MODEL)["labelled"] == 1
-            with pytest.warns(UserWarning, match="refused a request for good.*409"):
+            with pytest.warns(UserWarning, match=r"refused a request for good.*409"):
                 client.labels(*MODEL, ["a"], [False])
             assert client.waiting == 0
     finally:
@@ -128,11 +128,12 @@ def crash(server: Server, kills: int, seed: int, wait: float) -> None:
     every = range(next_row + 20)
     for start in range(0, len(every), 1_000):
         some = every[start : start + 1_000]
-        sent = server.ask(
-            "/v1/models/fraud/3/predictions", [{"id": i, "confidence": float(confidence[i])} for i in some]
-        )
-        assert sent[0] == 200, sent
-        assert server.ask("/v1/models/fraud/3/labels", [{"id": i, "correct": bool(correct[i])} for i in some])[0] == 200
+        rows = {
+            "predictions": [{"id": i, "confidence": float(confidence[i])} for i in some],
+            "labels": [{"id": i, "correct": bool(correct[i])} for i in some],
+        }
+        for what, own in rows.items():
+            assert server.ask(f"/v1/models/fraud/3/{what}", own)[0] == 200
     status, state = server.ask("/v1/models/fraud/3/state")
     assert status == 200
     assert (state["predictions"], state["labelled"]) == (len(every), len(every))
