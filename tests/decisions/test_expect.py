@@ -13,6 +13,7 @@ import surefoot as sf
 from benchmarks.expectations import coverage
 from surefoot.decisions.confusions import Shares
 from surefoot.decisions.forecast import forecasts, observed
+from surefoot.decisions.limits import _most_events
 from surefoot.decisions.outcomes import Outcomes
 from surefoot.decisions.shift import shift_between
 from surefoot.errors import InvalidPredictions
@@ -422,6 +423,56 @@ def test_a_promise_of_many_metrics_is_kept_as_often_as_one_of_one() -> None:
         expected = sf.expect(p[500:], reference=(y[:500], p[:500]), calibrator="Platt")
         broken += not expected.compare(sf.Predictions.from_probabilities(y[500:], p[500:])).held
     assert broken <= 12
+
+
+def test_columns_of_other_classes_are_refused() -> None:
+    pd = pytest.importorskip("pandas")
+    y, p = binary(600)
+    old = pd.DataFrame({"label": np.array(["no", "yes"])[y], "p_yes": p, "p_no": 1 - p})
+    new = pd.DataFrame({"p_ja": p, "p_nein": 1 - p})
+    with pytest.raises(InvalidPredictions, match=r"p_ja.*p_nein.*those of the reference are.*p_yes.*p_no"):
+        sf.expect(new, reference=old, truth="label", probabilities="p_")
+    swapped = old[["p_no", "p_yes"]]
+    same = sf.expect(swapped, reference=old, truth="label", probabilities="p_")
+    assert same["accuracy"].value == pytest.approx(same.reference["accuracy"], abs=0.01)
+
+
+def test_labels_of_other_rows_are_refused() -> None:
+    rng = np.random.default_rng(4)
+    confidence = rng.uniform(0.5, 1, 1500)
+    right = rng.random(1500) < confidence
+    expected = sf.expect(confidence[:500], reference=sf.Predictions.from_correct(right[500:], confidence[500:]))
+    sure = np.sort(confidence[:500])
+    with pytest.raises(InvalidPredictions, match=r"mean confidence of 25.* and those given to expect 7"):
+        expected.compare(correct=right[:500], confidence=np.full(500, 0.25))
+    with pytest.raises(InvalidPredictions, match="no random part of them"):
+        expected.compare(correct=right[:60], confidence=sure[:60])
+    # a random part, and rounded numbers, are the same rows
+    assert expected.compare(correct=right[:60], confidence=confidence[:60]).rows == 60
+    assert expected.compare(correct=right[:500], confidence=confidence[:500].round(2)).rows == 500
+
+
+def test_few_expected_errors_are_counted() -> None:
+    """None of 300 was wrong: no more than a few of 300 others are. The scale of log-odds allows for 100 of them."""
+    rng = np.random.default_rng(0)
+    sure = sf.Predictions.from_correct(np.ones(300, bool), rng.uniform(0.5, 1, 300))
+    expected = sf.expect(rng.uniform(0.5, 1, 300), reference=sure)
+    # with the law of succession, 97.5% of the binomial numbers of errors are at most 5
+    assert expected["accuracy"].low >= 1 - 6 / 300
+    assert 1 <= expected["errors"].high <= 6
+    assert expected["accuracy"].high == 1.0
+    text = " ".join(str(expected).split())
+    assert "label more rows" in text
+    assert "would narrow it little" not in text
+    wrong = sf.Predictions.from_correct(np.zeros(300, bool), rng.uniform(0.5, 1, 300))
+    assert sf.expect(rng.uniform(0.5, 1, 300), reference=wrong)["accuracy"].high <= 6 / 300
+
+
+@pytest.mark.parametrize(("mean", "variance"), [(0.3, 0.3), (4.0, 4.0), (0.3, 1.2), (6.0, 40.0)])
+def test_the_most_events_are_scipys_quantiles(mean: float, variance: float) -> None:
+    stats = pytest.importorskip("scipy.stats")
+    law = stats.poisson(mean) if variance == mean else stats.nbinom(mean**2 / (variance - mean), mean / variance)
+    assert _most_events(mean, variance, 0.975) == law.ppf(0.975)
 
 
 # -- claims ------------------------------------------------------------------------------------------------------------
