@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import betainc, expit, gammaincc, logit
+from scipy.special import expit, logit
 
 from surefoot._stats.quantiles import quantile
-from surefoot.decisions.forecast import COUNTS, OF_CLASSES, SHARES, Forecast
+from surefoot.decisions.forecast import OF_CLASSES, SHARES, Forecast
 from surefoot.decisions.outcomes import Outcomes
 from surefoot.risk.intervals import ENOUGH, Interval
 
@@ -18,15 +18,12 @@ from surefoot.risk.intervals import ENOUGH, Interval
 _MOST = {"brier": 1.0}
 #: The least degrees of freedom of a variance.
 _FEWEST = 6.0
-#: Expected events below which their number is not taken for normal on any scale, and the largest number looked at.
-_RARE, _MOST_EVENTS = 10.0, 10_000
 
 
 def limits(name: str, one: Forecast, confidence: float, outcomes: Outcomes, most: float = math.inf) -> Interval:
     """The interval that holds a metric with so much confidence once labels are known.
 
-    On the scale of log-odds for shares, and of logarithms for losses and counts, so that no limit is impossible. Where
-    few events are expected (errors, or what is rarer), no more of them than their number may turn out to be.
+    On the scale of log-odds for shares, and of logarithms for losses and counts, so that no limit is impossible.
     How well the variance is known depends on the reference rows of the rarer outcome, or of the rarest class; ``most``
     is the largest value.
     """
@@ -40,39 +37,7 @@ def limits(name: str, one: Forecast, confidence: float, outcomes: Outcomes, most
     if not error:
         return Interval(one.value, one.value, one.value, 0.0, confidence, note)
     low, high = bounds(name, one.value, times * error, min(most, _MOST.get(name, math.inf)))
-    if name in SHARES or name in COUNTS:
-        low, high = _no_more_than(name, one, (low, high), confidence, times / quantile(confidence))
     return Interval(one.value, low, high, error, confidence, note)
-
-
-def _no_more_than(
-    name: str, one: Forecast, found: tuple[float, float], confidence: float, wider: float
-) -> tuple[float, float]:
-    """Limits that grant no more events than are likely, where few are expected: both scales are far too wide there."""
-    low, high = found
-    is_rest = name in SHARES and one.value > 0.5
-    mean = 1 - one.value if is_rest else one.value
-    if not (mean > 0 and one.chance > 0):
-        return found
-    # what an event moves: chance is that of their number
-    size = one.chance / mean
-    events = mean / size
-    if events >= _RARE:
-        return found
-    farthest = size * _most_events(events, (wider * one.deviation / size) ** 2, (1 + confidence) / 2)
-    return (max(low, min(one.value, 1 - farthest)), high) if is_rest else (low, min(high, max(one.value, farthest)))
-
-
-def _most_events(mean: float, variance: float, chance: float) -> float:
-    """The number of events that is not exceeded with this chance: of a Poisson number whose mean may be uncertain."""
-    numbers = np.arange(_MOST_EVENTS)
-    unknown = variance - mean
-    if unknown <= 1e-9 * mean:
-        at_most = gammaincc(numbers + 1, mean)
-    else:
-        shape = mean**2 / unknown
-        at_most = betainc(shape, numbers + 1, shape / (shape + mean))
-    return float(np.searchsorted(at_most, chance))
 
 
 def with_edges(
