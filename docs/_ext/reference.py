@@ -87,6 +87,11 @@ GROUPS = (
         "Hooks into tools that you already run: see the [guide](../guide/tools.md).",
         ("integrations",),
     ),
+    (
+        "Service",
+        "A client of `surefoot serve`: see the [guide](../guide/service.md).",
+        ("service.client",),
+    ),
     ("Errors and warnings", "", ("errors",)),
 )
 MODULES = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import calendar
 import json
 import re
 import time
@@ -18,14 +19,15 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from surefoot._io.printable import printable
+from surefoot.render import html
 from surefoot.service import batches
 from surefoot.service.exposition import CONTENT_TYPE, exposition
-from surefoot.service.following import by_hour
+from surefoot.service.following import by_day, by_hour
 from surefoot.service.limits import Rate, read_body
 from surefoot.service.openapi import document
 from surefoot.service.pages import index_page, stream_page
 from surefoot.service.refused import Refused
-from surefoot.service.service import Service, by_day
+from surefoot.service.service import Service
 
 _COOKIE = "surefoot_token"
 _HEADERS = {
@@ -139,12 +141,10 @@ class App:
         return await self._window(request, self._report)
 
     def _report(self, request: Request, which: dict[str, Any], model: str, version: str) -> Response:
-        from surefoot.render.html import report
-
         assessment = self.service.assessment(self.service.find(model, version), **which)
         if request.query_params.get("format") == "json":
             return JSONResponse(assessment.to_dict())
-        return HTMLResponse(report(assessment))
+        return HTMLResponse(html.report(assessment))
 
     async def tally(self, request: Request) -> Response:
         """The tally of a window, as ``Tally.load`` reads it."""
@@ -263,8 +263,6 @@ def _hour(request: Request, name: str) -> int | None:
         parsed = time.strptime(f"{year:04}-{month:02}-{day:02}T{hour:02}", "%Y-%m-%dT%H")
     except ValueError:
         raise Refused(400, f"{name} is {printable(text)!r}; send a day or an hour such as 2026-03-01T14") from None
-    import calendar
-
     return calendar.timegm(parsed) // 3600
 
 

@@ -24,6 +24,13 @@ _AGAIN = (408, 429, 500, 502, 503, 504)
 class ServiceError(Exception):
     """The service refused a request, or could not be reached.
 
+    Parameters
+    ----------
+    message : str
+        What went wrong, in one line.
+    status : int, optional
+        The HTTP status of the answer, if there was one.
+
     Attributes
     ----------
     status : int or None

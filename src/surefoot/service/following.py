@@ -7,6 +7,7 @@ other stopped, and a crash loses nothing but work.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -190,6 +191,25 @@ def by_hour(database: Database, stream: Stream) -> list[tuple[str, int, int, int
             stream.key,
         )
     return [tuple(row) for row in rows]
+
+
+def by_day(rows: list[tuple[str, int, int, int, float, int]]) -> list[dict[str, Any]]:
+    """Rows, expected and observed errors of each day, in UTC."""
+    days: dict[int, list[float]] = {}
+    for _, hour, _, number, expected, observed in rows:
+        held = days.setdefault(hour // 24, [0, 0.0, 0])
+        held[0] += number
+        held[1] += expected
+        held[2] += observed
+    return [
+        {
+            "day": time.strftime("%Y-%m-%d", time.gmtime(day * 86_400)),
+            "rows": int(number),
+            "expected_errors": expected,
+            "observed_errors": int(observed),
+        }
+        for day, (number, expected, observed) in sorted(days.items())
+    ]
 
 
 def merge_hours(database: Database, stream: Stream, now_hour: int) -> None:

@@ -15,7 +15,7 @@ from surefoot.render.numbers import count, pluralize, rough_count
 from surefoot.render.svg import draw
 from surefoot.render.tables import Body, Cell, HtmlTable, Row
 from surefoot.risk.stream.monitor import Monitor
-from surefoot.service.following import by_hour, total
+from surefoot.service.following import by_day, by_hour, total
 from surefoot.service.store import Stream
 
 if TYPE_CHECKING:
@@ -130,8 +130,6 @@ def _evidence(m: Monitor) -> dict[str, Any]:
 
 
 def _days(hours: Sequence[tuple[str, int, int, int, float, int]]) -> dict[str, Any]:
-    from surefoot.service.service import by_day
-
     days = by_day(list(hours))[-_MOST:]
     columns = [("Day (UTC)", "x"), ("Labelled", "x n"), ("Expected errors", "x n"), ("Observed", "x n"), ("O/E", "x n")]
     rows = [_row(day["day"], day["rows"], day["expected_errors"], day["observed_errors"]) for day in reversed(days)]

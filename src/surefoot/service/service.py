@@ -10,7 +10,7 @@ from typing import Any
 from surefoot.assessment.assess import assess
 from surefoot.assessment.result import Assessment
 from surefoot.core.tally import Tally
-from surefoot.render.monitor_view import plain
+from surefoot.render.monitor_view import headline, plain, summary
 from surefoot.risk.stream.monitor import Monitor
 from surefoot.service import following
 from surefoot.service.batches import check_name
@@ -147,25 +147,4 @@ class Service:
 
 
 def _words(monitor: Monitor) -> str:
-    from surefoot.render.monitor_view import headline, summary
-
     return f"{headline(monitor)}. {summary(monitor)}"
-
-
-def by_day(rows: list[tuple[str, int, int, int, float, int]]) -> list[dict[str, Any]]:
-    """Rows, expected and observed errors of each day, in UTC."""
-    days: dict[int, list[float]] = {}
-    for _, hour, _, number, expected, observed in rows:
-        held = days.setdefault(hour // 24, [0, 0.0, 0])
-        held[0] += number
-        held[1] += expected
-        held[2] += observed
-    return [
-        {
-            "day": time.strftime("%Y-%m-%d", time.gmtime(day * 86_400)),
-            "rows": int(number),
-            "expected_errors": expected,
-            "observed_errors": int(observed),
-        }
-        for day, (number, expected, observed) in sorted(days.items())
-    ]
