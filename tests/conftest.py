@@ -22,6 +22,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="folder with the real models' outputs (predictions/) and data sets (datasets/); also SUREFOOT_REAL_DATA",
     )
 
+    parser.addoption("--kills", default=5, help="how often test_kills kills each command; a release takes 200")
+
 
 @pytest.fixture(scope="session")
 def real_predictions(request: pytest.FixtureRequest) -> Path:

@@ -430,11 +430,22 @@ def _as_csv(rows: Any) -> tuple[str, int]:
         return value
 
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
+    # the ends of lines are what the writer quotes in cells: both of them, though lines end in one
+    writer = csv.writer(_Lines(out), lineterminator="\r\n")
     writer.writerow(map(written, rows.column_names))
     columns = [map(written, column.to_pylist()) for column in rows.columns]
     writer.writerows(zip(*columns, strict=True))
     return out.getvalue(), escaped
+
+
+class _Lines:
+    """Takes lines that end in a return and a line feed, and writes them with a line feed alone."""
+
+    def __init__(self, out: Any) -> None:
+        self._out = out
+
+    def write(self, line: str) -> None:
+        self._out.write(line.removesuffix("\r\n") + "\n")
 
 
 #: What spreadsheets take for the start of a formula; and what they do not: a number, or signs alone.
