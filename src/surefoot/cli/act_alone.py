@@ -182,7 +182,9 @@ def _content(found: ActAlone, kind: str) -> Content:
     plt.switch_backend("agg")
     written = io.BytesIO()
     figure = found.plot().figure_
-    figure.savefig(written, format=kind, dpi=200)
+    # the same bytes in every run: no random names of parts, and no date
+    with plt.rc_context({"svg.hashsalt": "surefoot"}):
+        figure.savefig(written, format=kind, dpi=200, metadata={"Date": None} if kind == "svg" else None)
     plt.close(figure)
     return written.getvalue()
 

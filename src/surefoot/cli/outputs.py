@@ -128,16 +128,18 @@ def _in_words(size: int) -> str:
 
 def check_outputs(*paths: str | None, beside: Sequence[str] = ()) -> None:
     """What cannot be written is found out before the work, not after; and no file that is read is written over."""
-    named = {path: target_of(path) for path in paths if path is not None}
-    files = {path: target for path, target in named.items() if target is not None}
+    named = [(path, target_of(path)) for path in paths if path is not None]
+    files = [(path, target) for path, target in named if target is not None]
     if not files:
         return
     inputs = {fact for path in beside for fact in _facts_of_input(path)}
-    for path, target in files.items():
+    for path, target in files:
         if inputs & _facts(target):
             raise typer.BadParameter(f"{Path(path).name} is read, and would be written over; give another name")
-    printed = {} if sys.stdout is None else {"standard output": _facts_of_stream(sys.stdout)}
-    for (one, own), (_, other) in combinations([*((p, _facts(t)) for p, t in files.items()), *printed.items()], 2):
+    facts = [(path, _facts(target)) for path, target in files]
+    if sys.stdout is not None:
+        facts.append(("standard output", _facts_of_stream(sys.stdout)))
+    for (one, own), (_, other) in combinations(facts, 2):
         if own & other:
             raise typer.BadParameter(f"two outputs have one name; give another to one ({Path(one).name})")
 
