@@ -33,6 +33,14 @@ class Input:
 
 
 @dataclass(frozen=True)
+class Classes:
+    name: str
+    labels: np.ndarray
+    probabilities: np.ndarray
+    weight: np.ndarray
+
+
+@dataclass(frozen=True)
 class Comparison:
     metric: str
     input: str
@@ -78,6 +86,14 @@ def inputs() -> tuple[Input, ...]:
     )
 
 
+def classes() -> Classes:
+    rng = np.random.default_rng(1)
+    p = rng.dirichlet(np.full(5, 0.6), 700)
+    sharp = p**1.3 / (p**1.3).sum(axis=1, keepdims=True)
+    labels = (p.cumsum(axis=1) < rng.random((700, 1))).sum(axis=1).clip(0, 4)
+    return Classes("classes: 700 rows of five, and weights", labels, sharp, rng.uniform(0.2, 3, 700))
+
+
 _FLOAT32 = "it computes in float32"
 _NARROW_EDGES = "its bin edges are float32, so a confidence on an edge may fall on the other side"
 _LEFT = "its bins are [a, b): our closed='left'"
@@ -99,10 +115,11 @@ def comparisons() -> Iterator[Comparison]:
         yield from _mapie(one)
         yield from _relplot(one)
         yield from _model_diagnostics(one)
+    yield from _of_classes(classes())
 
 
 def _compared(
-    one: Input, package: str, pairs: dict[str, tuple[Callable[[], float], Callable[[], float], str]]
+    one: Input | Classes, package: str, pairs: dict[str, tuple[Callable[[], float], Callable[[], float], str]]
 ) -> Iterator[Comparison]:
     for metric, (ours, theirs, reason) in pairs.items():
         with warnings.catch_warnings():
@@ -256,6 +273,63 @@ def _model_diagnostics(one: Input) -> Iterator[Comparison]:
         )
 
 
+def _of_classes(one: Classes) -> Iterator[Comparison]:
+    """Over all classes. No package has a class-wise ECE: theirs of each class against the rest is averaged here."""
+    import torch
+    from netcal.metrics import ECE
+    from sklearn.metrics import brier_score_loss, log_loss
+    from torchmetrics.functional.classification import binary_calibration_error, multiclass_calibration_error
+
+    y, p, weight = one.labels, one.probabilities, one.weight
+    events = [(torch.tensor(p[:, k]), torch.tensor((y == k).astype(int))) for k in range(5)]
+    yield from _compared(
+        one,
+        "scikit-learn",
+        {
+            "multiclass_log_loss": (lambda: sf.multiclass_log_loss(y, p), lambda: log_loss(y, p), ""),
+            "multiclass_log_loss, weighted": (
+                lambda: sf.multiclass_log_loss(y, p, sample_weight=weight),
+                lambda: log_loss(y, p, sample_weight=weight),
+                "",
+            ),
+            "multiclass_brier": (lambda: sf.multiclass_brier(y, p), lambda: brier_score_loss(y, p), ""),
+            "multiclass_brier, weighted": (
+                lambda: sf.multiclass_brier(y, p, sample_weight=weight),
+                lambda: brier_score_loss(y, p, sample_weight=weight),
+                "",
+            ),
+        },
+    )
+    yield from _compared(
+        one,
+        "torchmetrics",
+        {
+            "classwise_ece": (
+                lambda: sf.classwise_ece(y, p),
+                lambda: np.mean([float(binary_calibration_error(*event, n_bins=15)) for event in events]),
+                _FLOAT32,
+            ),
+            "ece, of the predicted class": (
+                lambda: sf.ece(y, p),
+                lambda: multiclass_calibration_error(torch.tensor(p), torch.tensor(y), num_classes=5, n_bins=15),
+                _FLOAT32,
+            ),
+        },
+    )
+    yield from _compared(
+        one,
+        "netcal",
+        {
+            "classwise_ece": (
+                lambda: sf.classwise_ece(y, p),
+                lambda: np.mean([ECE(15).measure(p[:, k], (y == k).astype(int)) for k in range(5)]),
+                "",
+            ),
+            "ece, of the predicted class": (lambda: sf.ece(y, p), lambda: ECE(15).measure(p, y), ""),
+        },
+    )
+
+
 def report() -> str:
     packages = ("scikit-learn", "torchmetrics", "netcal", "mapie", "relplot", "model-diagnostics")
     lines = [
@@ -269,6 +343,11 @@ def report() -> str:
     found = list(comparisons())
     same = sum(one.difference <= ROUNDING for one in found)
     lines += ["", f"{same} of {len(found)} values agree to {ROUNDING:g}; the others have a reason."]
+    lines += [
+        "",
+        "torchmetrics and netcal have no class-wise ECE: of several classes, theirs is of the predicted one. Under `classwise_ece` stands "
+        "the mean over classes of their binary error, of each class against the rest.",
+    ]
     for name in dict.fromkeys(one.input for one in found):
         lines += [
             "",

@@ -13,6 +13,9 @@ def test_values_agree_with_other_packages_or_say_why() -> None:
     assert {one.package for one in found} == {
         *("scikit-learn", "torchmetrics", "netcal", "MAPIE", "relplot", "model-diagnostics"),
     }
+    assert {"multiclass_log_loss, weighted", "multiclass_brier, weighted", "classwise_ece"} <= {
+        one.metric for one in found
+    }
     # a reason says by how much, too
     assert not [one for one in found if one.difference > one.allowed]
     # most agree, and what is documented is about these comparisons

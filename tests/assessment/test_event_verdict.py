@@ -106,6 +106,14 @@ def test_a_few_surprises_where_the_model_is_sure_are_not_overprediction(seed: in
         assert judgement == Judgement("too extreme", "slightly")
 
 
+@pytest.mark.parametrize("rest", [(0.2, 0.3), (0.2, 0.3, 0.4), (0.1, 0.2, 0.3, 0.4)])
+def test_impossible_outcomes_among_few_rows_are_not_too_many_events(rest: tuple[float, ...]) -> None:
+    """One row at each end came out the other way, so that as many events are expected of them as occurred."""
+    happened = [False, True, *[False] * (len(rest) - 1), True]
+    judgement, _ = judged(np.array(happened), np.array([1.0, 0.0, *rest]))
+    assert judgement.verdict == "too extreme"
+
+
 #: Predictions that are off at one end alone, where a single band may say more than the slope.
 ENDS = {
     "above 0.99 it happens in 90%": (lambda p: np.where(p > 0.99, 0.9, p), "too extreme"),

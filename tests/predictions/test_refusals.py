@@ -207,6 +207,17 @@ def test_a_label_that_no_column_covers_is_named() -> None:
         Predictions.from_probabilities(Y, TABLE, labels=[0, 0])
 
 
+def test_the_way_out_is_one_that_the_command_line_has_too() -> None:
+    names = np.array(["dead", "ill", "well", "ill"])
+    table = np.full((4, 3), 1 / 3)
+    with pytest.raises(InvalidPredictions, match=r"name it with pos_label= \(on the command line --positive\)"):
+        Predictions.from_probabilities(names, table, of="event")
+    with pytest.raises(InvalidPredictions, match="or write the outcomes as 0 and 1"):
+        Predictions.from_probabilities(["well"] * 4, [0.1, 0.2, 0.3, 0.4], of="event", pos_label="dead")
+    none = Predictions.from_probabilities([0] * 4, [0.1, 0.2, 0.3, 0.4], of="event")
+    assert none.correct.sum() == 0
+
+
 def test_confidence_and_doubt_must_agree() -> None:
     with pytest.raises(InvalidPredictions, match=r"doubt\[1\] is 0.3, but confidence\[1\] is 0.8"):
         Predictions.from_labels(Y, PRED, CONF, doubt=[0.1, 0.3, 0.4, 0.3])

@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pytest
 from event_sets import SETS, assessed, assessed_classes, classes, columns, event
+from risk_sample import DIED, RISK
 
 import surefoot as sf
 from surefoot.render import wording
@@ -239,6 +240,8 @@ def test_a_risk_model_is_told_of_the_event() -> None:
     assert "If this is a risk model" in a.to_markdown()
     assert "If this is a risk model" in report(a)
     assert "If this is a risk model" in a.to_json()
+    # also of the file that this view was made for, where 1 is predicted in one row of ten
+    assert note in wording.notes(sf.assess(y_true=DIED, probabilities=RISK))
     half = rng.uniform(0, 1, 2000)
     for other in (
         sf.assess(y_true=(rng.random(2000) < half).astype(int), probabilities=half),

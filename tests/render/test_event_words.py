@@ -134,6 +134,15 @@ def test_what_was_given_no_probability_and_happened_comes_first() -> None:
     assert wording.advice(only).startswith("1 row with predicted probability 0 had the event: ")
 
 
+def test_what_cannot_happen_is_not_told_as_too_many_events_or_too_few() -> None:
+    # given the predictions, at least the two events have a chance of 1 - 0.8 x 0.7 = 0.44
+    a = sf.assess([0, 1, 0, 1], [1.0, 0.0, 0.2, 0.3], of="event")
+    assert wording.headline(a) == "Strongly too extreme"
+    assert "1 row with predicted probability 1 had no event" in wording.advice(a)
+    assert "chance" not in words(a)
+    assert "No single range" not in words(a)
+
+
 def test_weights_are_told_as_shares_of_the_weight() -> None:
     truth, p = columns(SETS["overpredicts"])
     weight = np.where(p == 0.1, 1.0, 2.0)
@@ -151,7 +160,9 @@ def test_weights_are_told_as_shares_of_the_weight() -> None:
 def test_groups_are_told_in_a_note() -> None:
     a = sf.assess(event(SETS["overpredicts"]), groups=np.arange(1010) // 10)
     (note,) = [note for note in wording.notes(a) if note.startswith("rows belong to 101 groups")]
-    assert "the number of events varies" in note
+    # all groups are off the same way, which is no dependence within them
+    assert "for the number of events; miscalibration that groups share adds to it)" in note
+    assert "varies" not in note
 
 
 def test_a_tally_and_a_lazy_frame_say_the_same() -> None:

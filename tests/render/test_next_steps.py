@@ -317,6 +317,78 @@ def test_the_printed_command_mends_an_event(
     assert abs(after.risk.oe_ratio - 1) < 0.08
 
 
+def _printed_command(text: str) -> list[str]:
+    """The first command of the next steps, as a shell would read it."""
+    lines = [line.strip() for line in text.partition("What to do next")[2].splitlines()]
+    start = next(i for i, line in enumerate(lines) if line.startswith("surefoot "))
+    end = next(i for i, line in enumerate(lines) if i >= start and not line.endswith("\\"))
+    return shlex.split(" ".join(line.removesuffix("\\").strip() for line in lines[start : end + 1]))
+
+
+@pytest.mark.parametrize("names", [("dead", "alive"), ("dead", "ill", "well")])
+def test_an_event_of_several_columns_is_mended_by_itself(
+    names: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command line corrects all classes together, and takes --positive for a single column only."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(6)
+    p = rng.dirichlet(np.ones(len(names)), 1500)
+    # the first occurs half as often as predicted
+    true = p * np.array([0.5, *[1.0] * (len(names) - 1)])
+    true[:, 1:] *= ((1 - true[:, 0]) / (1 - p[:, 0]))[:, None]
+    y = (true.cumsum(axis=1) < rng.random((1500, 1))).sum(axis=1)
+    rows = [",".join([names[k], *map(repr, row)]) for k, row in zip(y, p.tolist(), strict=True)]
+    Path("rows.csv").write_text("\n".join(["outcome," + ",".join(f"p_{name}" for name in names), *rows, ""]))
+    options = ["--truth", "outcome", "--probabilities", "p_", "--positive", "dead", "--of", "event"]
+    assert run(["assess", "rows.csv", *options]) == 0
+    assert "surefoot calibrate --fit" not in capsys.readouterr().out
+    step = first(sf.assess("rows.csv", truth="outcome", probabilities="p_", of="event", pos_label="dead"))
+    assert step.command == "sf.calibrators.Beta().fit(p_event, np.asarray(y_true) == 'dead')"
+    values = {"np": np, "sf": sf, "p_event": p[:, 0], "y_true": np.array(names)[y]}
+    fixed = eval(step.command, values).predict_proba(p[:, 0])[:, 1]
+    assert (y == 0).sum() / fixed.sum() == pytest.approx(1, abs=0.02)
+
+
+def test_corrected_rows_are_assessed_by_their_corrected_column(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The old column is still beside it, and detected first."""
+    monkeypatch.chdir(tmp_path)
+    p = 1 / (1 + np.exp(-X - 1))
+    Path("rows.csv").write_text(
+        "\n".join(["died,risk", *(f"{y},{q!r}" for y, q in zip(Y, p.tolist(), strict=True)), ""])
+    )
+    assert run(["assess", "rows.csv", "--of", "event"]) == 0
+    assert "and assess their column calibrated_risk:" in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_printed_command_names_the_table_that_was_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import sqlite3
+
+    monkeypatch.chdir(tmp_path)
+    p = (1 / (1 + np.exp(-X - 1))).tolist()
+    with sqlite3.connect("ward.db") as ward:
+        for name in ("patients", "controls"):
+            ward.execute(f"create table {name} (died integer, risk real)")
+            ward.executemany(f"insert into {name} values (?, ?)", zip(Y.tolist(), p, strict=True))
+    ward.close()
+    assert run(["assess", "ward.db", "--table", "patients", "--of", "event"]) == 0
+    words = _printed_command(capsys.readouterr().out)
+    assert words[words.index("--table") + 1] == "patients"
+    assert run(words[1:]) == 0
+
+
+@pytest.mark.parametrize(("y", "start"), [(0, "No row has the event: "), (1, "Every row has the event: ")])
+def test_outcomes_that_are_all_the_same_are_checked_first(y: int, start: str) -> None:
+    a = sf.assess([y] * 200, np.linspace(0.3, 0.7, 200), labels=[0, 1], of="event")
+    assert a.verdict == ("underpredicts" if y else "overpredicts")
+    (step,) = next_steps(a)
+    assert step.words.startswith(start)
+    assert not step.command
+
+
 def test_the_python_call_mends_an_event_and_every_class() -> None:
     truth = np.array(["alive", "died"])[Y]
     p = 1 / (1 + np.exp(-1.5 * X - 0.8))

@@ -75,8 +75,16 @@ def _is_off_on_average(over: RiskResult, under: RiskResult, level: float) -> boo
     The interval allows for any predictions, and is wider where they are near 0 and 1.
     """
     low, high = over.oe_interval
+    return not low <= 1 <= high or chance_of_count(over, under) <= level / 2
+
+
+def chance_of_count(over: RiskResult, under: RiskResult) -> float:
+    """The chance of so few events, or of so many, given the predictions; 1 where it is not known.
+
+    A p-value of exactly 0 is of an event, or its absence, that had a probability of 0. It is not about their number.
+    """
     counted = [one.pvalue for side in (over, under) for one in side.directions if one.name == "errors"]
-    return not low <= 1 <= high or min(counted, default=1.0) <= level / 2
+    return min((p for p in counted if p > 0), default=1.0)
 
 
 def recalibrate(counts: Counts) -> Recalibration:

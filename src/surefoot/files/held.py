@@ -47,7 +47,10 @@ class Reading:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The options of the command line that read the same; empty if the columns cannot be named there."""
+        """The options of the command line that read the same; empty if the columns cannot be named there.
+
+        Those of the view come last, from ``--of`` on: a ``--positive`` there is the event, one of several columns.
+        """
         if self.columns is None:
             return ()
         named = self.columns.options(self.all_columns, self.labels if self.is_second else None)
@@ -59,7 +62,7 @@ class Reading:
             return named
         is_named = self.event is None or "--positive" in named or self.labels in ((0, 1), (False, True))
         positive = () if is_named else ("--positive", str(self.event))
-        return (*named, *positive, "--of", self.held.view)
+        return (*named, "--of", self.held.view, *positive)
 
     @property
     def said(self) -> str:

@@ -60,7 +60,8 @@ def event_label(predictions: Predictions, pos_label: Any = None) -> Label:
     if predictions.has_second or tuple(labels) in ((0, 1), (False, True)):
         return labels[1]
     raise InvalidPredictions(
-        f"of='event' does not say which of the labels {shown} is the event", hint="name it with pos_label="
+        f"of='event' does not say which of the labels {shown} is the event",
+        hint="name it with pos_label= (on the command line --positive)",
     )
 
 

@@ -148,9 +148,11 @@ def labels_of_second(
 
 
 def _refuse_number(found: tuple[Label, ...]) -> NoReturn:
+    # of one label, the other may be unknown where labels cannot be named, as on the command line
+    or_else = "write the outcomes as 0 and 1" if len(found) == 1 else "give one column for each class"
     raise InvalidPredictions(
         f"one column of probabilities fits two classes, but y_true holds {len(found)} distinct labels "
-        f"{quote(found)}; name both with labels=(negative, positive), or give one column for each class."
+        f"{quote(found)}; name both with labels=(negative, positive), or {or_else}."
     )
 
 

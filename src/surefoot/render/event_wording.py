@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from surefoot._io.printable import printable
+from surefoot.assessment.event_verdict import chance_of_count
 from surefoot.assessment.result import Assessment
 from surefoot.figures.bands import RiskBand, risk_bands
 from surefoot.figures.labels import significant
@@ -205,12 +206,10 @@ def _count_sentences(a: Assessment) -> list[str]:
         reach = ratio_interval(interval.low, interval.high)
         shown = f"calibration in the large is {significant(value)} (95% CI {reach})"
     else:
-        counted = [
-            one.pvalue for side in (a.risk, a.underconfidence) for one in side.directions if one.name == "errors"
-        ]
-        if not counted:
+        chance = chance_of_count(a.risk, a.underconfidence)
+        if chance > a.level / 2:
             return []
-        shown = f"so many events, or fewer, had a chance of {pvalue(min(counted))}"
+        shown = f"so many events, or fewer, had a chance of {pvalue(chance)}"
         if a.verdict == "underpredicts":
             shown = shown.replace("fewer", "more")
     return [f"Given these predictions, the number of events is off by more than chance: {shown}."]
@@ -253,7 +252,8 @@ def _place_sentences(a: Assessment) -> list[str]:
             expected = f"about {rough_count(place.expected)}" if place.expected else "none"
             numbers = f"{rough_count(place.observed)} where {expected} were expected"
             found.append(f"{'Fewer' if is_over else 'More'} events than expected {place.words}: {numbers}.")
-    if not found and a.verdict in ("too extreme", "too timid") and not spread_sentences(a):
+    is_told = _impossible(a) or spread_sentences(a)
+    if not found and a.verdict in ("too extreme", "too timid") and not is_told:
         return ["No single range stands out: it shows in all predictions together, weighted towards 0% and 100%."]
     return found
 

@@ -24,6 +24,8 @@ _OF_EVENTS = "beta"
 #: Labels that are written into a call.
 _PLAIN = re.compile(r"[\w .+-]{1,40}")
 _NOT_ROWS = re.compile(r"\.(tally|json)$")
+#: Options by which every command reads the same rows.
+_READ_BY = ("--attempted", "--delimiter", "--sheet", "--table", "--query")
 
 
 @dataclass(frozen=True)
@@ -67,10 +69,24 @@ def _answer(a: Assessment) -> Step:
     if a.verdict == "inconclusive":
         return _collect(a)
     if a.verdict != "no evidence against calibration":
-        return _recalibrate(a)
+        return _recalibrate(a) if _has_both_outcomes(a) else _check_outcomes(a)
     if not a.slices or a.view == "classes":
         return _slice(a)
     return Step("Nothing to correct on this evidence. Check again on new rows.")
+
+
+def _has_both_outcomes(a: Assessment) -> bool:
+    """Whether an event occurred in some rows and not in others; of other views, true."""
+    return a.view != "event" or (a.risk.observed_events > 0 and a.risk.observed_errors > 0)
+
+
+def _check_outcomes(a: Assessment) -> Step:
+    """Outcomes that are all the same are more often a mistake in the data than in the model."""
+    found = "Every row has the event" if a.risk.observed_events else "No row has the event"
+    return Step(
+        f"{found}: check the outcomes, and which of them is the event. Recalibration needs rows with the event and "
+        "rows without it."
+    )
 
 
 def _act_alone(a: Assessment) -> list[Step]:
@@ -239,7 +255,7 @@ def _recalibrate(a: Assessment) -> Step:
         command = ["surefoot", "calibrate", "--fit", printable(a.path, 500), *options]
         if a.view == "prediction":
             return Step(f"{words}{_brings(a)}:", shlex.join(command))
-        then = "then correct new rows with surefoot calibrate --load, and assess these"
+        then = f"then correct new rows with surefoot calibrate --load, and assess {_corrected(a, options)}"
         return Step(f"{words}; {then}:", shlex.join([*command, "--method", _OF_EVENTS, "--save", "calibrator.json"]))
     where = ", in Python" if a.path else ""
     if a.view != "prediction":
@@ -249,6 +265,14 @@ def _recalibrate(a: Assessment) -> Step:
         return Step(f"{words}{where}{_brings(a)}{then}:", f"sf.calibrators.Beta().fit(confidence, {_correct(a)})")
     has_classes = "auc" in a.metrics if a.predictions is None else a.predictions.probabilities is not None
     return Step(f"{words}{where}{_brings(a)}:", _python_call(a, has_classes=has_classes))
+
+
+def _corrected(a: Assessment, options: list[str]) -> str:
+    """The columns that the corrected rows are to be assessed by: the old ones are still beside them."""
+    used = dict(zip(options[::2], options[1::2], strict=True))
+    if "--probabilities" in used and "probability of " in a.columns:
+        return f"their column calibrated_{printable(used['--probabilities'], 40)}"
+    return "their columns calibrated_..., not the old ones"
 
 
 def _is_below_half(a: Assessment) -> bool:
@@ -281,15 +305,17 @@ def _options(a: Assessment) -> list[str]:
     if _is_below_half(a):
         return []
     used = dict(zip(a.options[::2], a.options[1::2], strict=True))
-    attempted = ["--attempted", used["--attempted"]] if "--attempted" in used else []
-    delimiter = ["--delimiter", used["--delimiter"]] if "--delimiter" in used else []
-    if a.not_attempted and not attempted:
+    if "--of" in used and "--positive" in a.options[a.options.index("--of") :]:
+        # the event is one of several columns, which the command corrects together: that leaves the event off
+        return []
+    others = [word for name in _READ_BY if name in used for word in (name, used[name])]
+    if a.not_attempted and "--attempted" not in used:
         # outcomes in words are no labels
         return []
     if "--correct" in used and "--confidence" in used:
-        return ["--truth", used["--correct"], "--probabilities", used["--confidence"], *attempted, *delimiter]
+        return ["--truth", used["--correct"], "--probabilities", used["--confidence"], *others]
     scores = next((role for role in ("--probabilities", "--logits") if role in used), None)
     if scores is None or "--truth" not in used:
         return []
     positive = ["--positive", used["--positive"]] if "--positive" in used else []
-    return ["--truth", used["--truth"], scores, used[scores], *positive, *attempted, *delimiter]
+    return ["--truth", used["--truth"], scores, used[scores], *positive, *others]

@@ -44,7 +44,7 @@ _WORDS = {
 #: Evidence from which a place is named.
 _NOTABLE = 2.0
 #: The share of rows with one predicted label from which probabilities look like risks, and rows that it takes.
-_SAME_LABEL, _FEWEST_RISKS = 0.9, 20
+_SAME_LABEL, _FEWEST_RISKS = 0.8, 20
 
 
 def headline(a: Assessment) -> str:
@@ -319,7 +319,7 @@ def notes(a: Assessment) -> list[str]:
 
 
 def _looks_like_risks(a: Assessment) -> bool:
-    """Whether one column of probabilities nearly always predicts the same of two labels, as risks do."""
+    """Whether one column of probabilities mostly predicts the same of two labels, as risks do."""
     p = a.predictions
     if p is None or not p.has_second or p.predicted is None or p.labels is None or len(p) < _FEWEST_RISKS:
         return False

@@ -73,7 +73,9 @@ def group_notes(a: Assessment, counted: str) -> list[str]:
         note += "p-values and intervals account for it, approximately"
         if effect >= 1.05:
             times = significant(effect, 2)
-            note += f" (the number of {counted} varies {times} times as much as if rows were independent)"
+            note += (
+                f" (design effect {times}, for the number of {counted}; miscalibration that groups share adds to it)"
+            )
         if math.isfinite(evidence):
             note += f"; the e-value ({significant(evidence)}) holds whatever the dependence within groups"
         return [f"{note}."]
