@@ -57,21 +57,21 @@ def steady_streams() -> Iterator[None]:
     """Within, output that nobody reads any more is dropped in silence, and any text can be printed."""
     _fill_closed()
     before = sys.stdout, sys.stderr
-    # a process may have been started without an output
-    wrapped = tuple(
-        None if stream is None else _Stream(stream, name)
-        for stream, name in zip(before, ("standard output", ""), strict=True)
-    )
-    sys.stdout, sys.stderr = wrapped
-    try:
-        yield
-    finally:
+    with open(os.devnull, "w") as nowhere:
+        # a process may have been started without an output
+        wrapped = [
+            _Stream(nowhere if stream is None else stream, name)
+            for stream, name in zip(before, ("standard output", ""), strict=True)
+        ]
+        sys.stdout, sys.stderr = wrapped
         try:
-            for stream in wrapped:
-                if stream is not None:
-                    stream.restore()
+            yield
         finally:
-            sys.stdout, sys.stderr = before
+            try:
+                for stream in wrapped:
+                    stream.restore()
+            finally:
+                sys.stdout, sys.stderr = before
 
 
 def _fill_closed() -> None:
