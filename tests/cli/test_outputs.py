@@ -224,7 +224,7 @@ def test_a_gate_holds_and_writes_whoever_reads_its_output(folder: Path) -> None:
             assert done.stderr.strip() == b"error: standard output: No space left on device"
         if is_written:
             assert Path("r.html").read_text().endswith("</html>")
-    assert "\\xe9\\xd7.csv" in Path("ascii.txt").read_text("ascii")
+    assert "\\xe9x.csv" in Path("ascii.txt").read_text("ascii")
 
 
 def test_a_monitor_saves_whoever_reads_its_output(folder: Path) -> None:

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
+
+from surefoot.files.delimited import DelimitedFile
+from surefoot.files.json_lines import JsonLinesFile
+from surefoot.files.source import Source
+
+
+def keep_as_written(sources: Iterable[Source], name: str) -> None:
+    """Read a column of text files as it is written, and not as what it looks like."""
+    for source in sources:
+        if isinstance(source, DelimitedFile | JsonLinesFile):
+            source.verbatim |= {name}
 
 
 def text_of_ids(column: Any) -> list[str]:

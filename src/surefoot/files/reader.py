@@ -121,14 +121,6 @@ class Reader(Attempting):
         #: The first label of a stream that is not the positive one.
         self._negative: Any = None
 
-    def keep_as_written(self, name: str) -> None:
-        """Read the column of text files as it is written, and not as what it looks like, unless it plays a role."""
-        if name in self.columns.names():
-            return
-        for source in self.sources:
-            if isinstance(source, DelimitedFile | JsonLinesFile):
-                source.verbatim |= {name}
-
     # -- passes ------------------------------------------------------------------------------------------------------
 
     def whole(self) -> Reading:

@@ -13,7 +13,7 @@ from surefoot.core.term import Term
 from surefoot.core.view import View
 from surefoot.files.accounting import Manner
 from surefoot.files.held import Reading
-from surefoot.files.identifiers import text_of_ids
+from surefoot.files.identifiers import keep_as_written, text_of_ids
 from surefoot.files.log import Log
 from surefoot.files.opening import open_data, open_live
 from surefoot.files.part import Part
@@ -205,8 +205,8 @@ def follow(
         group=group,
         manner=manner,
     )
-    if identifier is not None:
-        reader.keep_as_written(identifier)
+    if identifier is not None and identifier not in reader.columns.names():
+        keep_as_written(sources, identifier)
     labels = reader.labels_beforehand() if path == "-" else reader.labels_of_all()
     finest: int | None = 0
     done = 0
