@@ -60,9 +60,9 @@ def test_another_name_of_the_same_file_keeps_what_it_had(tmp_path: Path) -> None
     assert [(tmp_path / name).read_text() for name in "ab"] == ["new", "old"]
 
 
-def test_special_files_are_written_into(tmp_path: Path) -> None:
-    write_whole("/dev/null", "x")
-    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+def test_special_files_are_written_into(tmp_path: Path, null: Path, full: Path) -> None:
+    write_whole(null, "x")
+    assert null.is_char_device()
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     read: list[str] = []
@@ -72,9 +72,10 @@ def test_special_files_are_written_into(tmp_path: Path) -> None:
     reader.join()
     assert read == ["through" * 100_000]
     assert pipe.is_fifo()
-    with pytest.raises(OSError, match="/dev/full") as caught:
-        write_whole("/dev/full", "x")
-    assert caught.value.errno == errno.ENOSPC
+    with pytest.raises(OSError, match="full") as caught:
+        write_whole(full, "x")
+    assert (caught.value.errno, caught.value.filename) == (errno.ENOSPC, str(full))
+    assert full.is_char_device()
     assert names(tmp_path) == ["pipe"]
 
 
@@ -89,7 +90,8 @@ def test_a_reader_that_leaves_a_pipe_has_what_it_wanted(tmp_path: Path) -> None:
 
 def test_an_open_file_is_added_to(tmp_path: Path) -> None:
     """What `--html /dev/stdout > a.txt` writes follows what was printed, and does not take its place."""
-    code = "from surefoot._io.writing import write_whole; print('first'); write_whole('/dev/stdout', 'second\\n')"
+    assert writing._is_open_file("/dev/stdout")
+    code = "from surefoot._io.writing import write_whole; print('first'); write_whole('/proc/self/fd/1', 'second\\n')"
     with (tmp_path / "a.txt").open("wb") as out:
         subprocess.run([sys.executable, "-c", code], stdout=out, check=True)
     assert (tmp_path / "a.txt").read_text() == "first\nsecond\n"
@@ -199,16 +201,16 @@ def test_what_was_put_in_place_before_another_failed_is_taken_back(
     assert (tmp_path / "a").read_text() == "old"
 
 
-def test_nothing_is_seen_before_all_is_written(tmp_path: Path) -> None:
+def test_nothing_is_seen_before_all_is_written(tmp_path: Path, full: Path) -> None:
     with together() as files:
         write_whole(tmp_path / "a", "one")
         assert not (tmp_path / "a").exists()
         write_whole(tmp_path / "b", b"two!")
     assert files.sizes == {str(tmp_path / "a"): 3, str(tmp_path / "b"): 4}
     assert names(tmp_path) == ["a", "b"]
-    with pytest.raises(OSError, match="/dev/full"), together():  # noqa: PT012
+    with pytest.raises(OSError, match="full"), together():  # noqa: PT012
         write_whole(tmp_path / "a", "new")
-        write_whole("/dev/full", "x")
+        write_whole(full, "x")
     assert (tmp_path / "a").read_text() == "one"
 
 

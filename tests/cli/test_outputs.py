@@ -107,24 +107,25 @@ def test_a_file_that_is_printed_to_is_no_other_output(folder: Path) -> None:
 # -- special files, links, folders -------------------------------------------------------------------------------------
 
 
-def test_special_files_and_links_stay_what_they_are(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_special_files_and_links_stay_what_they_are(
+    folder: Path, null: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     os.mkfifo("pipe")
     (folder / "link.html").symlink_to("sub/real.html")
     read: list[bytes] = []
     reader = threading.Thread(target=lambda: read.append(Path("pipe").read_bytes()))
     reader.start()
-    assert run(["assess", "in.csv", "--html", "pipe", "-o", "/dev/null/../null.json"]) == 3
-    assert run(["assess", "in.csv", "--html", "pipe", "--save-tally", "/dev/null", "-o", "plain.md"]) == 0
+    assert run(["assess", "in.csv", "--html", "pipe", "--save-tally", str(null), "-o", "plain.md"]) == 0
     reader.join()
     assert run(["assess", "in.csv", "--html", "link.html"]) == 0
     assert Path("pipe").is_fifo()
-    assert Path("/dev/null").is_char_device()
+    assert null.is_char_device()
     assert Path("link.html").is_symlink()
     assert read == [Path("sub/real.html").read_bytes()]
     told = capfd.readouterr().out
-    assert "Wrote /dev/null (" in told
+    assert f"Wrote {null} (" in told
     assert "Wrote pipe (0 bytes)" not in told
-    assert run(["monitor", "in.csv", "--state", "/dev/null"]) == 2
+    assert run(["monitor", "in.csv", "--state", str(null)]) == 2
 
 
 @pytest.mark.parametrize("name", ["sub", "none/r.html", "/proc/r.html", "x" * 300 + ".html"])
