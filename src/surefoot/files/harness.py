@@ -95,10 +95,8 @@ def _metric_of(samples: list[dict[str, Any]]) -> str | None:
 
 def _choose(name: str, rows: list[dict[str, Any]], given: Mapping[str, Any]) -> Columns | str:
     """A confidence that the log holds, or that answers state."""
-    if "correct" not in given and all(row["correct"] is None for row in rows):
-        return "none of its metrics is 0 or 1 for each answer, so it does not say which answers are right"
     try:
-        return find_columns(name, first_look(rows), {"correct": "correct", **given})
+        found = find_columns(name, first_look(rows), {"correct": "correct", **given})
     except Ambiguous:
         if given:
             raise
@@ -106,6 +104,9 @@ def _choose(name: str, rows: list[dict[str, Any]], given: Mapping[str, Any]) -> 
             "the log holds no confidence, and its answers state none; ask the model for one ('Confidence: 85%'), or "
             "say how it is stated with --confidence response --confidence-pattern REGEX"
         )
+    if "correct" not in given and all(row["correct"] is None for row in rows):
+        return "none of its metrics is 0 or 1 for each answer, so it does not say which answers are right"
+    return found
 
 
 def _task_of(name: str) -> str:
