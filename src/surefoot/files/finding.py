@@ -341,10 +341,7 @@ class _Finder:
             self.taken["confidence"] = texts[0]
 
     def _states_confidence(self, column: str) -> bool:
-        """Whether half of the texts of a column or more state a confidence, and are more than a number."""
-        texts = [value for value in self._values(column) if isinstance(value, str) and value.strip()]
-        spoken = [text for text in texts if number_alone(text) is None and stated(text) is not None]
-        return bool(texts) and 2 * len(spoken) >= len(texts)
+        return speaks(self._values(column))
 
     def _graded(self) -> bool:
         """Take a column of outcomes in words, if there is one: labels would not tell a refusal from an error."""
@@ -475,6 +472,18 @@ class _Finder:
         listed = ", ".join(f"'{printable(c)}'" for c in self.columns[:8])
         more = f" and {len(self.columns) - 8} more" if len(self.columns) > 8 else ""
         return f"the columns are {listed}{more}"
+
+
+def is_answer(column: str) -> bool:
+    """Whether a column is called like the answers of a model, of which some may be numbers."""
+    return _leaf(column) in _TEXTS.split()
+
+
+def speaks(values: Sequence[Any]) -> bool:
+    """Whether half of some texts or more state a confidence, and are more than a number: "4" is an answer."""
+    texts = [value for value in values if isinstance(value, str) and value.strip()]
+    spoken = [text for text in texts if number_alone(text) is None and stated(text) is not None]
+    return bool(texts) and 2 * len(spoken) >= len(texts)
 
 
 def _is_yes(value: Any) -> bool:
