@@ -13,7 +13,8 @@ from surefoot._io.printable import printable
 from surefoot.core.tally import Tally
 from surefoot.errors import InvalidPredictions
 from surefoot.files.accounting import Accounting, Manner
-from surefoot.files.finding import Columns, find_unlabelled
+from surefoot.files.columns import Columns
+from surefoot.files.finding import find_unlabelled
 from surefoot.files.opening import open_data
 from surefoot.files.part import Part
 from surefoot.files.reader import Reader, sums_to_one
