@@ -424,6 +424,41 @@ def test_a_promise_of_many_metrics_is_kept_as_often_as_one_of_one() -> None:
     assert broken <= 12
 
 
+def test_columns_of_other_classes_are_refused() -> None:
+    pd = pytest.importorskip("pandas")
+    y, p = binary(600)
+    old = pd.DataFrame({"label": np.array(["no", "yes"])[y], "p_yes": p, "p_no": 1 - p})
+    new = pd.DataFrame({"p_ja": p, "p_nein": 1 - p})
+    with pytest.raises(InvalidPredictions, match=r"p_ja.*p_nein.*those of the reference are.*p_yes.*p_no"):
+        sf.expect(new, reference=old, truth="label", probabilities="p_")
+    swapped = old[["p_no", "p_yes"]]
+    same = sf.expect(swapped, reference=old, truth="label", probabilities="p_")
+    assert same["accuracy"].value == pytest.approx(same.reference["accuracy"], abs=0.01)
+
+
+def test_labels_of_other_rows_are_refused() -> None:
+    rng = np.random.default_rng(4)
+    confidence = rng.uniform(0.5, 1, 1500)
+    right = rng.random(1500) < confidence
+    expected = sf.expect(confidence[:500], reference=sf.Predictions.from_correct(right[500:], confidence[500:]))
+    sure = np.sort(confidence[:500])
+    with pytest.raises(InvalidPredictions, match=r"mean confidence of 25.* and those given to expect 7"):
+        expected.compare(correct=right[:500], confidence=np.full(500, 0.25))
+    with pytest.raises(InvalidPredictions, match="no random part of them"):
+        expected.compare(correct=right[:60], confidence=sure[:60])
+    # a random part, and rounded numbers, are the same rows
+    assert expected.compare(correct=right[:60], confidence=confidence[:60]).rows == 60
+    assert expected.compare(correct=right[:500], confidence=confidence[:500].round(2)).rows == 500
+
+
+def test_a_reference_without_errors_asks_for_more_rows_and_does_not_call_them_useless() -> None:
+    rng = np.random.default_rng(0)
+    sure = sf.Predictions.from_correct(np.ones(300, bool), rng.uniform(0.5, 1, 300))
+    text = " ".join(str(sf.expect(rng.uniform(0.5, 1, 300), reference=sure)).split())
+    assert "label more rows" in text
+    assert "would narrow it little" not in text
+
+
 # -- claims ------------------------------------------------------------------------------------------------------------
 
 

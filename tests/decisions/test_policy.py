@@ -135,3 +135,12 @@ def test_probabilities_of_classes_and_slices_of_another_kind_are_refused():
     numbered = sf.Policy(sf.Thresholds(0.9), 0.02, 0.05, 1000, by="branch", slices={1: sf.Thresholds(0.8)})
     with pytest.raises(InvalidPredictions, match="such as 1"):
         numbered.decide([0.9], by=["1"])
+
+
+def test_confidences_of_one_probability_are_worked_out_in_float64():
+    rng = np.random.default_rng(34)
+    p = rng.beta(0.5, 0.5, 3000).clip(0.02, 0.98).round(2).astype(np.float32)
+    found = sf.act_alone(y_true=(rng.random(3000) < p).astype(int), probabilities=p, error=0.05)
+    wide = p.astype(np.float64)
+    assert (found.policy.decide(np.maximum(wide, 1 - wide)) == "accept").sum() == found.accepted
+    assert "float64" in (sf.Policy.decide.__doc__ or "")

@@ -246,6 +246,27 @@ def test_a_single_row(one: bool, words: str) -> None:
     assert f"over all rows, {words}" in said
 
 
+def test_what_refused_rows_cost_is_said() -> None:
+    sample = rows((0.9, 500, 0), (0.2, 500, 500))
+    assert "Refused rows count as reviewed here." in " ".join(
+        str(sf.act_alone(**sample, cost_error=10, cost_review=1, refuse=0.5)).split()
+    )
+    assert "Refused rows" not in str(sf.act_alone(**sample, cost_error=10, cost_review=1))
+
+
+def test_too_few_rows_for_any_promise_ask_for_more() -> None:
+    """0.95^58 is above 5% and 0.95^59 below; 0.99^298 above and 0.99^299 below."""
+    for rows_given, error, least in ((1, 0.05, 59), (58, 0.05, 59), (10, 0.01, 299)):
+        for wrong in (0, 1):
+            found = sf.act_alone(**rows((0.9, rows_given, wrong)), error=error)
+            said = " ".join(str(found).split())
+            assert found.fewest_rows == least
+            assert "Nothing here suggests that more rows would help" not in said
+            if found.rows_needed is None:
+                assert f"too few rows to tell: even if none is wrong, this promise takes {least}." in said
+    assert sf.act_alone(**rows((0.9, 59, 0)), error=0.05).threshold == 0.9
+
+
 def test_one_error_and_tiny_rates() -> None:
     said = " ".join(str(sf.act_alone(**rows((0.99999, 10_000, 1), (0.5, 100, 50)), error=0.001)).split())
     assert "at most 0.1% of predictions" in said

@@ -179,7 +179,9 @@ def command(
 
         compared = None
         with bar("reading") as progress:
-            reading = read(file, columns, by=by, metrics=tallied, progress=progress, show=shown, **reader)
+            reading = read(
+                file, columns, by=by, metrics=tallied, progress=progress, show=shown, logged=("id",), **reader
+            )
             assessment = with_shown(assessed(reading, level, margin, by, wanted, group), reading)
             if baseline is not None:
                 from surefoot.assessment.baseline import compare_with_baseline

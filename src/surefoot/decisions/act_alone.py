@@ -16,6 +16,7 @@ from surefoot._io.arguments import check_level, check_share
 from surefoot._io.presentation import present
 from surefoot._io.writing import write_whole
 from surefoot._stats.binomial import limits
+from surefoot._stats.joint_level import first_rows
 from surefoot.core.tally import Label, Tally
 from surefoot.core.thresholds import THRESHOLDS
 from surefoot.core.view import OF_PREDICTIONS
@@ -136,6 +137,12 @@ class ActAlone:
     def error_rate(self) -> float:
         """The share of wrong ones among these; nan if there are none."""
         return self.expected_errors / self.accepted if self.accepted else float("nan")
+
+    @property
+    def fewest_rows(self) -> int:
+        """How many samples it takes at least to make this promise, if none of them is wrong; 0 without a promise."""
+        assert self._counts is not None
+        return 0 if self.error is None else int(first_rows(0, self.error, self._counts[1]))
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the risk-coverage curve with its band, the promise and the threshold.

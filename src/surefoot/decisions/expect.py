@@ -28,7 +28,8 @@ from surefoot.predictions import ArrayPredictions, as_predictions
 from surefoot.predictions.arguments import Columns
 from surefoot.predictions.borders import attempts_of
 from surefoot.predictions.columns import dimensions
-from surefoot.predictions.dataframe import frame_column, is_frame
+from surefoot.predictions.dataframe import FrameColumns, frame_column, is_frame
+from surefoot.predictions.labels import quote
 from surefoot.predictions.unlabelled import Unlabelled
 from surefoot.predictions.unlabelled import unlabelled as make_unlabelled
 from surefoot.risk.estimates import drop_weightless
@@ -116,7 +117,7 @@ def expect(
     check_level(level)
     unlabelled, reference, words = _read_files(unlabelled, reference, columns)
     known = _reference(reference, columns)
-    new = _unlabelled(unlabelled, known, columns)
+    new = _unlabelled(unlabelled, known, reference, columns)
     known, rows = _on_common_ground(known, new)
     cost = _checked_cost(cost_error, known)
     chosen = calibrator_named(calibrator)
@@ -190,7 +191,7 @@ def _reference(given: Any, columns: Mapping[str, Any]) -> ArrayPredictions:
     return replace(known, _weight=None)
 
 
-def _unlabelled(given: Any, known: ArrayPredictions, columns: Mapping[str, Any]) -> Unlabelled:
+def _unlabelled(given: Any, known: ArrayPredictions, reference: Any, columns: Mapping[str, Any]) -> Unlabelled:
     """The rows without labels, read like the reference."""
     if isinstance(given, Unlabelled):
         return given
@@ -201,7 +202,9 @@ def _unlabelled(given: Any, known: ArrayPredictions, columns: Mapping[str, Any])
         )
     options = {_ROLES[name]: value for name, value in columns.items() if name in _ROLES}
     if is_frame(given):
-        return make_unlabelled(_attempted(given, columns.get("attempted")), **options)
+        made = make_unlabelled(_attempted(given, columns.get("attempted")), **options)
+        _check_columns(given, reference, columns.get("probabilities", columns.get("y_proba")))
+        return made
     reading = {name: value for name, value in options.items() if name in ("labels", "from_logits")}
     if dimensions(given) == 2:
         return make_unlabelled(probabilities=given, **reading)
@@ -214,6 +217,19 @@ def _unlabelled(given: Any, known: ArrayPredictions, columns: Mapping[str, Any])
         _refuse_confidences(made, known)
         return made
     return make_unlabelled(confidence=given)
+
+
+def _check_columns(frame: Any, reference: Any, probabilities: Any) -> None:
+    """Raise if what names the columns of probabilities names those of other classes in the reference."""
+    if not isinstance(probabilities, str) or not is_frame(reference):
+        return
+    own, known = (FrameColumns(one, {"probabilities": probabilities}).probability_names() for one in (frame, reference))
+    if len(own) > 1 and len(own) == len(known) and set(own) != set(known):
+        raise InvalidPredictions(
+            f"are the columns {quote(tuple(own))}, and those of the reference are {quote(tuple(known))}",
+            argument="probabilities",
+            hint="call the columns of the same classes alike",
+        )
 
 
 def _attempted(frame: Any, column: Any) -> Any:

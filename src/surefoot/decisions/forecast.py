@@ -35,6 +35,8 @@ _OF_CORRECTNESS = (ACCURACY, CW_ACCURACY, LOG_LOSS, BRIER)
 _OF_CELLS: dict[str, Callable[..., Any]] = {"precision": precision, "recall": recall, "f1": f1}
 #: Metrics that lie between 0 and 1, whose limits are found on the scale of log-odds; the others on that of logarithms.
 SHARES = frozenset(("accuracy", "cw_accuracy", "precision", "recall", "f1", "auc", "cw_auc"))
+#: Numbers of rows, which say the same as shares of them.
+COUNTS = frozenset(("errors", "tp", "fp", "fn", "tn"))
 #: Those that speak of classes one by one.
 OF_CLASSES = frozenset(("precision", "recall", "f1", "auc", "cw_auc"))
 #: Samples of a class below which what is said of it alone is rough.

@@ -12,7 +12,7 @@ from surefoot._io.documents import strict
 from surefoot._io.presentation import present
 from surefoot._stats.quantiles import quantile
 from surefoot.core.frames import Backend, build_frame
-from surefoot.decisions.forecast import OF_CLASSES, SHARES, observed
+from surefoot.decisions.forecast import COUNTS, OF_CLASSES, SHARES, observed
 from surefoot.decisions.limits import bounds, fewest_of
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions import ArrayPredictions
@@ -21,8 +21,8 @@ from surefoot.risk.intervals import Interval
 if TYPE_CHECKING:
     from surefoot.decisions.expected import Expected
 
-#: Numbers of rows, which say the same as shares of them.
-COUNTS = ("errors", "tp", "fp", "fn", "tn")
+#: How far mean confidences of the same rows may be apart, by rounding; and standard errors of a random part of them.
+_ROUNDING, _FARTHEST = 0.005, 5.0
 
 
 @dataclass(frozen=True)
@@ -180,6 +180,7 @@ def check_kept(expected: Expected, labelled: ArrayPredictions) -> Kept:
             # the labels that occur may be fewer
             labelled = replace(labelled, _labels=expected.labels)
     share = len(labelled) / expected.rows
+    _check_same_rows(expected, labelled, share)
     names = [name for name in expected if name not in COUNTS]
     seen = observed(labelled, expected._cost, names)
     names = [name for name in names if not math.isnan(seen[name]) and not expected[name].is_absent]
@@ -190,6 +191,19 @@ def check_kept(expected: Expected, labelled: ArrayPredictions) -> Kept:
     return Kept(
         metrics, held, pvalue, _sentence(metrics, held, pvalue, expected), len(labelled), expected.rows, expected.level
     )
+
+
+def _check_same_rows(expected: Expected, labelled: ArrayPredictions, share: float) -> None:
+    """Raise if confidences are not those of the rows that were given, or of a random part of them."""
+    confidence = labelled.confidence_of(slice(None))
+    now, then = float(confidence.mean()), expected.shift.confidence_now
+    error = float(confidence.std()) * math.sqrt(max(0.0, 1 - share) / len(confidence))
+    if abs(now - then) > _ROUNDING + _FARTHEST * error:
+        raise InvalidPredictions(
+            f"the labelled rows have a mean confidence of {now:.1%}, and those given to expect {then:.1%}: they are "
+            "other rows, or no random part of them",
+            hint="to check rows that were chosen, give just these to expect first",
+        )
 
 
 def _kept(expected: Expected, name: str, seen: float, share: float, count: int) -> KeptMetric:

@@ -85,7 +85,8 @@ class Policy:
         Parameters
         ----------
         confidence : float or array-like of shape (n,)
-            The confidences, from 0 to 1.
+            The confidences, from 0 to 1. If you work them out yourself from one probability p of two classes, do it in
+            float64, as act_alone does: in float32, ``1 - p`` may fall on the other side of a threshold.
         by : label or array-like of shape (n,), optional
             The slice of each row, for a policy with slices; rows of unknown slices are reviewed.
 

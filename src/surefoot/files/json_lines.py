@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from surefoot._io.printable import printable, printable_value
+from surefoot.files.reasons import WHY
 from surefoot.files.records import record
 from surefoot.files.source import BadFile, Batch
 from surefoot.files.streams import Pieces
@@ -89,13 +90,14 @@ def columns_of(
     schema: pa.Schema,
     done: int,
 ) -> pa.Table:
-    """Some columns of rows that are objects; ``done`` rows of the file came before."""
+    """Some columns of rows that are objects, and why rows are marked; ``done`` rows of the file came before."""
     import pyarrow as pa
 
     arrays = []
+    columns = [*columns, WHY] if WHY not in columns and any(WHY in row for row in rows) else columns
     for column in columns:
         values = [row.get(column) for row in rows]
-        kind = None if column in numbers else schema.field(column).type
+        kind = None if column in numbers else pa.string() if column == WHY else schema.field(column).type
         if column in numbers and any(isinstance(value, str | bool) for value in values):
             # numbers as a model says them; they are read, or refused, with the rows around them
             values, kind = [_written(value) for value in values], pa.string()

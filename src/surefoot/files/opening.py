@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import glob
 import io
 import re
@@ -211,7 +212,8 @@ def _opened(
         if kind == "parquet":
             return [ParquetFile(name, data if isinstance(data, str) else io.BytesIO(data))]
         return [ArrowFile(name, data)]
-    pieces = Pieces(name, open_it, size, quoted=kind != "jsonl")
+    is_utf16 = start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    pieces = Pieces(name, open_it, size, quoted=kind != "jsonl", decoded=kind != "jsonl" or is_utf16)
     if kind == "jsonl":
         first = pieces.first()
         if is_document(first) or (is_record_of_records(first) and pieces.has_one_line()):

@@ -12,6 +12,7 @@ from surefoot.core.tally import Tally
 from surefoot.core.term import Term
 from surefoot.core.view import View
 from surefoot.files.accounting import Manner
+from surefoot.files.harness import SampleLog
 from surefoot.files.held import Reading
 from surefoot.files.identifiers import keep_as_written, text_of_ids
 from surefoot.files.log import Log
@@ -128,11 +129,12 @@ def read(
     of: View | None = None,
     manner: Manner = Manner(),  # noqa: B008 (frozen)
     logged: Sequence[str] = (),
+    kinds: tuple[type, ...] = (Log, SampleLog),
 ) -> Reading:
     """Read a file, and tally it on the way if it is large: for all metrics, for some only, or of some terms.
 
     With a ``group`` all rows are held in memory: a tally does not know which belong together. Columns to ``show`` are
-    kept beside the rows, where these are held; of a log, those that are ``logged``.
+    kept beside the rows, where these are held; of files of some ``kinds`` also those that are ``logged``.
     """
     sources = open_data(path, delimiter, part)
     if isinstance(sources, Tally):
@@ -147,12 +149,12 @@ def read(
         if of is not None and of != sources.view:
             raise BadFile(f"this tally was made with of={sources.view!r}, and cannot tell of {of!r}", file=path)
         return Reading(path, sources, None)
-    if not show and all(isinstance(source, Log) for source in sources):
-        show = [name for name in logged if all(name in source.schema.names for source in sources)]
-        show = show if "id" in show else ()
-    if group is None and isinstance(sources[0], Log) and sources[0].repeats:
+    if logged and all(isinstance(source, kinds) for source in sources):
+        own = [name for name in logged if all(name in source.schema.names for source in sources)]
+        show = [*own, *show] if "id" in own else show
+    if group is None:
         # one question asked several times
-        group = sources[0].repeats
+        group = next((source.repeats for source in sources if isinstance(source, Log) and source.repeats), None)
     reader = Reader(
         masked(path),
         sources,

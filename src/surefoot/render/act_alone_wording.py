@@ -267,7 +267,10 @@ def _best_seen(found: ActAlone) -> str:
 
 def _ways_out(found: ActAlone) -> Iterator[str]:
     if found.rows_needed is None:
-        yield "Nothing here suggests that more rows would help."
+        if found.rows < found.fewest_rows:
+            yield f"There are too few rows to tell: even if none is wrong, this promise takes {found.fewest_rows:,}."
+        else:
+            yield "Nothing here suggests that more rows would help."
     else:
         size = 10 ** max(0, len(str(found.rows_needed)) - 2)
         rows = -(-found.rows_needed // size) * size
@@ -290,6 +293,8 @@ def _costs(found: ActAlone, cost: Cost) -> Iterator[str]:
             f"This costs {_cost(cost.cost)} a row ({interval}); acting on every row costs {acting}, a review of every "
             f"row {reviewing}."
         )
+    if found.refused:
+        yield "Refused rows count as reviewed here."
     if cost.break_even >= 1:
         yield "A review costs no less than an error, so it never pays."
         return

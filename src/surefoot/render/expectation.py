@@ -9,8 +9,8 @@ from html import escape
 
 import surefoot
 from surefoot.decisions.expected import LIMIT, Expected
-from surefoot.decisions.forecast import SHARES
-from surefoot.decisions.kept import COUNTS, Kept
+from surefoot.decisions.forecast import COUNTS, SHARES
+from surefoot.decisions.kept import Kept
 from surefoot.figures.labels import area, typeset
 from surefoot.render.html import page
 from surefoot.render.markdown import escape as escape_markdown
@@ -40,6 +40,8 @@ TITLES = {
 _AREAS = ("auc", "cw_auc")
 #: Half-widths of the accuracy's interval from which it is called wide.
 _WIDE = 0.03
+#: Reference rows of the rarer outcome below which it says little.
+_FEW_OF_THE_RARER = 15
 
 
 def number(name: str, value: float) -> str:
@@ -127,17 +129,17 @@ def advice(e: Expected) -> list[str]:
     """What to do about a wide interval, and about a reference that says little."""
     one, found = e["accuracy"], []
     errors = min(e._telling[0], e.reference_rows)
-    if errors < 15:
+    if errors < _FEW_OF_THE_RARER:
         found.append(
-            f"The reference holds only {count(errors)} rows of the rarer outcome, right or wrong. Intervals are "
+            f"The reference holds only {pluralize(errors, 'row')} of the rarer outcome, right or wrong. Intervals are "
             "approximate; label more rows."
         )
     if not one.is_absent and (one.high - one.low) / 2 > _WIDE:
         if e.share_of_chance > 0.5:
-            found.append(
-                f"The interval is wide mostly because {count(e.rows)} rows are few: chance alone moves their accuracy. "
-                "More reference rows would narrow it little."
-            )
+            few = "1 row is" if e.rows == 1 else f"{count(e.rows)} rows are"
+            # where the reference says little, it has been said that more rows help
+            little = "" if errors < _FEW_OF_THE_RARER else " More reference rows would narrow it little."
+            found.append(f"The interval is wide mostly because {few} few: chance alone moves their accuracy.{little}")
         elif e.needed_rows is not None:
             found.append(
                 f"The interval is wide because the reference is small: about {_round(e.needed_rows)} labelled rows "
