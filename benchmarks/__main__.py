@@ -16,6 +16,7 @@ import numpy as np
 
 import surefoot as sf
 from benchmarks.files import files
+from benchmarks.logs import logs
 from benchmarks.rows import Row, best
 from surefoot.engines.parallel import in_parallel, workers
 
@@ -431,7 +432,8 @@ def milliseconds(seconds: float) -> str:
 
 def main() -> None:
     jobs = {
-        f.__name__: f for f in (six, constructor, rankings, ece, small, cold, memory, lazy, files, risk, indicators)
+        f.__name__: f
+        for f in (six, constructor, rankings, ece, small, cold, memory, lazy, files, logs, risk, indicators)
     }
     chosen = sys.argv[1:] or list(jobs)
     rows = []

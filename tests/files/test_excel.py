@@ -88,7 +88,7 @@ def test_percent_formats_errors_and_empty_edges(tmp_path: Path) -> None:
 
 def test_whole_confidences_are_numbers(tmp_path: Path) -> None:
     path = write(tmp_path / "a.xlsx", ["correct", "confidence"], [1, 1], [0, 0], [1, 1])
-    assert sf.load(path).confidence.tolist() == [1.0, 0.0, 1.0]
+    assert sf.load(path, percent=False).confidence.tolist() == [1.0, 0.0, 1.0]
 
 
 def test_sheets(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -77,7 +77,9 @@ def test_probabilities_of_classes_may_be_percentages(tmp_path: Path) -> None:
 def test_doubtful_scales_are_what_the_user_says(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("correct,confidence\n1,1\n0,0\n1,1\n")
-    assert sf.load(path).confidence.tolist() == [1, 0, 1]
+    with pytest.raises(sf.InvalidPredictions, match="which could be 1% or 100%"):
+        sf.load(path)
+    assert sf.load(path, percent=False).confidence.tolist() == [1, 0, 1]
     assert sf.load(path, percent=True).confidence.tolist() == [0.01, 0, 0.01]
 
 

@@ -14,7 +14,7 @@ except ImportError:  # installed without dependencies
 from surefoot.cli import act_alone, assess, calibrate, compare, demo, expect, merge, monitor, push, serve
 from surefoot.cli.errors import Failed, print_error, say
 from surefoot.cli.parsing import Command, Group
-from surefoot.cli.pipes import ignore_closed_pipes
+from surefoot.cli.pipes import steady_streams
 
 app = typer.Typer(
     name="surefoot",
@@ -66,8 +66,13 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     """The exit status of a command."""
-    with ignore_closed_pipes():
-        return _run(arguments)
+    try:
+        with steady_streams():
+            return _run(arguments)
+    except OSError as error:
+        if error.filename != "standard output":
+            raise
+        return print_error(f"{error.filename}: {error.strerror}", 3)
 
 
 def _run(arguments: list[str]) -> int:

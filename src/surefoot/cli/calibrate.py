@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -28,7 +29,7 @@ from surefoot.cli.options import (
     columns_of,
     part_of,
 )
-from surefoot.cli.outputs import check_outputs, size_of
+from surefoot.cli.outputs import Content, check_outputs, write_files
 from surefoot.cli.parsing import closest
 
 if TYPE_CHECKING:
@@ -113,12 +114,18 @@ def command(
             names, label = _score_columns(reading), reading.columns.truth if reading.columns else None
         # nothing is written before all is known
         rows = None if apply is None else _apply(model, names, apply, columns, positive, delimiter, part)
+        contents: dict[str, Content] = {}
         if save is not None:
-            model.save(save)
-            say(f"  Wrote {save} ({size_of(save)})")
+            contents[save] = model
         if rows is not None and output is not None:
-            _write(rows.table, Path(output))
-            say(f"  Wrote {output} ({rows.table.num_rows:,} rows, {size_of(output)}): added {', '.join(rows.added)}")
+            contents[output], escaped = _content(rows.table, Path(output).suffix)
+        sizes = write_files(contents)
+        if save is not None:
+            say(f"  Wrote {save} ({sizes[save]})")
+        if rows is not None and output is not None:
+            say(f"  Wrote {output} ({rows.table.num_rows:,} rows, {sizes[output]}): added {', '.join(rows.added)}")
+            if escaped:
+                _say_wrapped(escaped)
             if label is not None and label in rows.table.column_names:
                 say(f"  To check it:  {shlex.join(['surefoot', 'assess', output, *rows.options(label)])}")
         if save is None and rows is None:
@@ -374,44 +381,79 @@ def _rows(sources: Sequence[Source], names: Sequence[str] | None, numbers: Seque
     return pa.concat_tables(tables, promote_options="permissive")
 
 
-def _write(rows: Any, out: Path) -> None:
-    """The whole file, or none of it."""
+def _content(rows: Any, suffix: str) -> tuple[bytes, str]:
+    """The rows as a file, by its suffix; and what there is to say of it."""
     import io
     import json
 
     import pyarrow as pa
 
-    from surefoot._io.writing import write_whole
-
-    sink = io.BytesIO()
-    if out.suffix == ".csv":
-        sink.write(_as_csv(rows).encode())
-    elif out.suffix == ".parquet":
+    sink, said = io.BytesIO(), ""
+    if suffix == ".csv":
+        text, escaped = _as_csv(rows)
+        sink.write(text.encode())
+        if escaped:
+            cells = f"{escaped:,} cell that starts" if escaped == 1 else f"{escaped:,} cells that start"
+            said = (
+                f"{cells} like a formula got an apostrophe in front, so that no spreadsheet runs it; .parquet and "
+                ".jsonl keep the text as it is."
+            )
+    elif suffix == ".parquet":
         from pyarrow import parquet
 
         parquet.write_table(rows, sink)
-    elif out.suffix == ".jsonl":
+    elif suffix == ".jsonl":
         sink.write("".join(f"{json.dumps(row, default=str)}\n" for row in rows.to_pylist()).encode())
     else:
         with pa.ipc.new_file(sink, rows.schema) as writer:
             writer.write_table(rows)
-    write_whole(out, sink.getvalue())
+    return sink.getvalue(), said
 
 
-def _as_csv(rows: Any) -> str:
-    """Text as it was, numbers with all their digits."""
+def _as_csv(rows: Any) -> tuple[str, int]:
+    """Text as it was, numbers with all their digits; and how many cells were escaped."""
     import csv
     import io
     import json
 
+    escaped = 0
+
     def written(value: Any) -> Any:
+        nonlocal escaped
         if isinstance(value, bool):
             return str(value).lower()
-        return json.dumps(value) if isinstance(value, list | dict) else value
+        if isinstance(value, list | dict):
+            return json.dumps(value)
+        if isinstance(value, str) and _is_formula(value):
+            escaped += 1
+            return f"'{value}"
+        return value
 
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(rows.column_names)
+    # the ends of lines are what the writer quotes in cells: both of them, though lines end in one
+    writer = csv.writer(_Lines(out), lineterminator="\r\n")
+    writer.writerow(map(written, rows.column_names))
     columns = [map(written, column.to_pylist()) for column in rows.columns]
     writer.writerows(zip(*columns, strict=True))
-    return out.getvalue()
+    return out.getvalue(), escaped
+
+
+class _Lines:
+    """Takes lines that end in a return and a line feed, and writes them with a line feed alone."""
+
+    def __init__(self, out: Any) -> None:
+        self._out = out
+
+    def write(self, line: str) -> None:
+        self._out.write(line.removesuffix("\r\n") + "\n")
+
+
+#: What spreadsheets take for the start of a formula; and what they do not: a number, or signs alone.
+_FORMULA, _NO_FORMULA = (
+    re.compile(r"[=+\-@\t\r\n]"),
+    re.compile(r"[+-]*|[+-][\d.,]+(e[+-]?\d+)?\s?%?|[+-]?(inf|infinity|nan)", re.I),
+)
+
+
+def _is_formula(text: str) -> bool:
+    return _FORMULA.match(text) is not None and _NO_FORMULA.fullmatch(text) is None

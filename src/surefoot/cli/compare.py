@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from surefoot._io.writing import write_whole
 from surefoot.cli.assess import assessed
 from surefoot.cli.errors import clear_errors, say
 from surefoot.cli.options import (
@@ -45,7 +45,7 @@ from surefoot.cli.options import (
     manner_of,
     part_of,
 )
-from surefoot.cli.outputs import Outputs, size_of
+from surefoot.cli.outputs import Outputs
 from surefoot.cli.progress import Bar, bar
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def command(
             beside=list(named.values()),
         )
         from surefoot.assessment.compare import compare
-        from surefoot.files.pairing import LOGGED, paired
+        from surefoot.files.pairing import KINDS, LOGGED, names_in_common, paired, rows_in_common
         from surefoot.files.reading import read
 
         readings: dict[str, Reading] = {}
@@ -140,13 +140,17 @@ def command(
                     of=view,
                     manner=manner_of(arguments),
                     show=() if identifier is None else (identifier,),
-                    logged=LOGGED,
+                    logged=LOGGED if identifier is None else (),
+                    kinds=KINDS,
                 )
-        names = {() if one.shown is None else tuple(one.shown.column_names) for one in readings.values()}
-        if len(names) == 1 and (by := names.pop()):
+        if by := names_in_common(readings) if identifier is None else (identifier,):
             readings = paired(readings, by)
         assessments = {name: assessed(reading, level, margin, None, group=group) for name, reading in readings.items()}
         found = compare(assessments, level=level)
+        if by and found.is_paired:
+            found = replace(
+                found, pairing=f"{rows_in_common(readings)}, found by {' and '.join(by)}: differences are paired"
+            )
         if outputs.is_text:
             from surefoot.render.side_by_side import render
             from surefoot.render.text import Terminal
@@ -154,9 +158,7 @@ def command(
             say(f"\n{render(found, Terminal.detect())}\n")
         else:
             say(_content(found, outputs.format).rstrip())
-        for path, content in {path: _content(found, kind) for kind, path in outputs.files.items()}.items():
-            write_whole(path, content)
-            say(f"  Wrote {path} ({size_of(path)})", to_stderr=not outputs.is_text)
+        outputs.write(lambda kind: _content(found, kind))
 
 
 def _content(found: Comparison, kind: str) -> str:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot._io.printable import printable, printable_value
-from surefoot.files.finding import NAMES, Ambiguous, Columns, plain
+from surefoot.files.columns import Columns
+from surefoot.files.finding import NAMES, Ambiguous, is_answer, plain, speaks
 from surefoot.files.reasons import DEFAULTED, NO_CONFIDENCE, NO_OUTCOME, PARTIAL, UNREADABLE, UNSTATED, WHY
 from surefoot.files.source import BadFile
 from surefoot.files.stated import number_alone, stated
@@ -24,8 +25,13 @@ if TYPE_CHECKING:
 _EMPTY = {"", "na", "n/a", "#n/a", "nan", "null", "none", "?", "missing"}
 #: Outcomes in words that are neither.
 _PARTLY = ("p", "partial", "partiallycorrect", "partlycorrect")
+#: A percentage of that or less in every row is rather a rating; and what says that numbers are percentages.
+_RATING, _PERCENT = 10, "pass --percent (sf.load: percent=True)"
+_DROP = "pass --drop-missing (sf.load: drop_missing=True) to leave such rows out and count them"
 #: Stated values up to which the share of each is worth telling, and rows from which on.
 _MOST_VALUES, _LEAST_ROWS = 12, 20
+#: Answers by which it is told whether they state a confidence.
+_LOOKED_AT = 2000
 
 
 @dataclass(frozen=True)
@@ -55,13 +61,23 @@ class Accounting:
     name: str
     columns: Columns
     manner: Manner
+    #: Whether the user named the confidence: one that a judge filled in is then taken, and counted.
+    is_named: bool = False
+    #: Whether numbers are written in decimals; floats of programs are shares of 1 if they are 0 or 1.
+    is_text: bool = True
     #: "percent" or "share of 1", once rows have told.
     scale: str = ""
+    #: The largest number without a unit, and the first that is 1 while nothing has told the scale.
+    _largest: float = 0.0
+    _one: dict[str, Any] | None = None
     rows: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
+    filled_in: int = 0
     #: Of each row that was left out, how many were kept before it.
     gaps: list[int] = field(default_factory=list)
     _values: Counter[float] = field(default_factory=Counter)
+    #: The confidences of the batch at hand, nan where there is none.
+    _stated: Any = None
 
     def __post_init__(self) -> None:
         self._pattern = self.manner.compiled()
@@ -87,7 +103,9 @@ class Accounting:
             self._outcomes(self.columns.correct, table.column(self.columns.correct), reasons)
         if WHY in table.column_names:
             why = np.array(table.column(WHY).to_pylist(), dtype=object)
-            for reason in (DEFAULTED, UNREADABLE, PARTIAL):
+            if self.is_named:
+                self.filled_in += int((attempted & (why == DEFAULTED)).sum())
+            for reason in (UNREADABLE, PARTIAL) if self.is_named else (DEFAULTED, UNREADABLE, PARTIAL):
                 reasons.setdefault(reason, []).insert(0, (self.columns.confidence, why == reason))
             table = table.drop_columns([WHY])
         return self._without_missing(table, where, attempted, reasons, written_as)
@@ -131,7 +149,7 @@ class Accounting:
             values = np.asarray(column.to_numpy(), dtype=np.float64)
             unreadable = np.zeros(len(values), dtype=bool)
         elif _is_text(column.type):
-            values, missing, unreadable, has_unit = self._read_text(column)
+            values, missing, unreadable, has_unit = self._read_text(name, column)
         else:
             return column
         reasons.setdefault(NO_CONFIDENCE, []).append((name, missing))
@@ -142,22 +160,28 @@ class Accounting:
         if re.search(r"log_?prob", name, re.I) and (values[known] <= 0).all():
             self.scale = "logarithm"
             values, has_unit = np.exp(values), known
-        elif self._is_percent(name, values, bare, where):
+        elif self._is_percent(name, values, bare, where, kinds.is_floating(column.type) and not self.is_text):
             values, has_unit = np.where(bare, values / 100, values), known
         if name == self.columns.confidence:
-            self._count(values[known])
+            self._stated = np.where(known, values, np.nan)
         return column if has_unit is None else pa.chunked_array([pa.array(values, mask=missing | unreadable)])
 
-    def _count(self, values: Any) -> None:
-        """Count stated values, unless there are many."""
+    def _count(self, lacking: Any) -> None:
+        """Count the stated values of rows that are kept, unless there are many."""
+        if self._stated is None:
+            return
+        values = self._stated[~lacking]
+        values = values[~np.isnan(values)]
         if len(self._values) <= _MOST_VALUES and len(np.unique(values[:4096])) <= _MOST_VALUES:
             found, counts = np.unique(np.round(values, 6), return_counts=True)
             self._values.update(dict(zip(found[: 4 * _MOST_VALUES].tolist(), counts.tolist(), strict=False)))
         else:
-            self._values.update(dict.fromkeys(np.round(values[: 2 * _MOST_VALUES], 9).tolist(), 1))
+            self._values.update(dict.fromkeys(np.unique(values[:4096])[: 2 * _MOST_VALUES].tolist(), 1))
 
-    def _read_text(self, column: Any) -> tuple[Any, Any, Any, Any]:
+    def _read_text(self, name: str, column: Any) -> tuple[Any, Any, Any, Any]:
         texts = column.to_pylist()
+        # among answers that state a confidence, one that is only a number states none
+        is_spoken = self._pattern is None and is_answer(name) and speaks(texts[:_LOOKED_AT])
         size = len(texts)
         values, has_unit = np.full(size, np.nan), np.zeros(size, dtype=bool)
         missing, unreadable = np.zeros(size, dtype=bool), np.zeros(size, dtype=bool)
@@ -166,35 +190,64 @@ class Accounting:
                 missing[i] = True
                 continue
             found = stated(text, self._pattern)
-            if found is None:
+            if found is None or (is_spoken and number_alone(text) is not None):
                 unreadable[i] = True
             else:
                 values[i], has_unit[i] = found
         return values, missing, unreadable, has_unit
 
-    def _is_percent(self, name: str, values: Any, bare: Any, where: Any) -> bool:
+    def _is_percent(self, name: str, values: Any, bare: Any, where: Any, is_float: bool) -> bool:
         """Whether numbers without a unit are percentages; rows that contradict those before are refused."""
-        if self.manner.percent is not None and self._pattern is None:
-            self.scale = "percent" if self.manner.percent else "share of 1"
-            return self.manner.percent
+
+        def refuse(rows: Any, reason: str, hint: str) -> BadFile:
+            row = int(rows.argmax())
+            place = {"column": name, "row": where["row"] + row, "file": where["file"]}
+            return BadFile(reason, value=float(values[row]), hint=hint, **place)
+
         is_large = bare & (values > 1)
         is_small = bare & (values > 0) & (values < 1)
-        if not self.scale and (is_large.any() or is_small.any()):
-            is_percent = int(is_large.sum()) > int(is_small.sum()) and (values[bare] <= 100).all()
-            self.scale = "percent" if is_percent else "share of 1"
-        against = is_small if self.scale == "percent" else is_large & (values <= 100)
+        if self.manner.percent is not None:
+            self.scale = "percent" if self.manner.percent else "share of 1"
+        elif not self.scale and (is_large.any() or is_small.any()):
+            self.scale = "percent" if int(is_large.sum()) > int(is_small.sum()) else "share of 1"
+        if self.scale == "percent":
+            beyond = bare & ((values < 0) | (values > 100))
+            if beyond.any():
+                raise refuse(beyond, "but a percentage lies between 0 and 100", "correct the row")
+            self._largest = max(self._largest, float(values[bare].max(initial=0.0)))
+        if self.manner.percent is not None:
+            return self.manner.percent
+        is_near = values < 1.01  # a share of 1 that is wrong by a little is refused as what it is
+        against = is_small if self.scale == "percent" else is_large & (values <= 100) & ~is_near
         if against.any():
-            row = int(against.argmax())
             others = "other rows hold percentages" if self.scale == "percent" else "other rows lie between 0 and 1"
-            raise BadFile(
-                f"but {others}",
-                column=name,
-                row=where["row"] + row,
-                value=float(values[row]),
-                hint="pass --percent if all are percentages, or correct the row",
-                file=where["file"],
-            )
+            raise refuse(against, f"but {others}", f"{_PERCENT} if all are percentages, or correct the row")
+        if not (self.scale or self._one or is_float) and (bare & (values == 1)).any():
+            row = int((bare & (values == 1)).argmax())
+            self._one = {"column": name, "row": where["row"] + row, "value": float(values[row]), "file": where["file"]}
+        if self._one is not None and self.scale == "percent":
+            raise self._unclear()
         return self.scale == "percent"
+
+    def check_scale(self) -> None:
+        """Raise if all rows together leave open on which scale they are."""
+        if self.manner.percent is not None:
+            return
+        if self._one is not None and not self.scale and isinstance(self.columns.confidence, str):
+            raise self._unclear()
+        if self.scale == "percent" and self._largest <= _RATING:
+            raise Ambiguous(
+                f"no confidence is above {self._largest:g}, which could be a rating up to {_RATING}, or a percentage; "
+                f"{_PERCENT} if it is one, or divide by the highest rating",
+                file=self.name,
+            )
+
+    def _unclear(self) -> Ambiguous:
+        """The error of a 1 that nothing explains."""
+        told = (
+            "which could be 1% or 100%: the rows before it do not tell" if self.scale else "which could be 1% or 100%"
+        )
+        return Ambiguous(told, hint=f"{_PERCENT} for 1%, or --no-percent (percent=False) for 100%", **(self._one or {}))
 
     # -- rows that lack something ------------------------------------------------------------------------------------
 
@@ -215,16 +268,23 @@ class Accounting:
                     here = (int(new.argmax()), reason, str(name))
                     first = here if first is None else min(first, here)
         self.rows += table.num_rows
+        if first is None or self.manner.drop_missing:
+            self._count(lacking)
         if first is None:
             return table
         if not self.manner.drop_missing:
             row, reason, name = first
             written = written_as.get(name, table.column(name))[row].as_py()
+            hint = _DROP
+            if reason == DEFAULTED and self.columns.correct is not None:
+                hint += (
+                    f", or name --correct {printable(self.columns.correct)} --confidence {printable(name)} to take them"
+                )
             raise BadFile(
                 f"{_is_what(reason, written)} ({_share(found.total(), table.num_rows)} {_has(found)})",
                 column=name,
                 row=where["row"] + row,
-                hint="pass --drop-missing (sf.load: drop_missing=True) to leave such rows out and count them",
+                hint=hint,
                 file=where["file"],
             )
         self.dropped.update(found)
@@ -237,6 +297,11 @@ class Accounting:
         told = []
         if self.dropped:
             told.append(f"{_share(self.dropped.total(), self.rows)} are left out: they {_has(self.dropped)}.")
+        if self.filled_in:
+            told.append(
+                f"The confidence of {_share(self.filled_in, self.rows)} was filled in by whoever graded the answer, "
+                f"which states none. It is taken, because {printable(str(self.columns.confidence))} was named."
+            )
         if self.scale == "percent":
             told.append("Confidences are read as percentages (0 to 100).")
         if self.scale == "logarithm":
@@ -250,13 +315,19 @@ class Accounting:
             )
         counted = self._values.total()
         if counted >= _LEAST_ROWS and 1 < len(self._values) <= _MOST_VALUES:
-            shares = ", ".join(f"{value:.4g} ({n / counted:.0%})" for value, n in self._values.most_common())
+            shares = ", ".join(f"{value:.4g} ({_part(n, counted)})" for value, n in self._values.most_common())
             told.append(f"Stated confidences, with their shares of rows: {shares}.")
         return tuple(told)
 
 
 def _share(count: int, rows: int) -> str:
     return f"{count:,} of {rows:,} rows"
+
+
+def _part(count: int, rows: int) -> str:
+    """A part of rows in percent; what is there is not 0%, and what is not all is not 100%."""
+    percent = round(100 * count / rows)
+    return "<1%" if percent == 0 else ">99%" if percent == 100 and count < rows else f"{percent}%"
 
 
 def _has(found: Counter[str]) -> str:

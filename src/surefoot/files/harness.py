@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from surefoot.files.finding import Ambiguous, Columns, find_columns
+from surefoot.files.columns import Columns
+from surefoot.files.finding import Ambiguous, find_columns
 from surefoot.files.json_lines import first_look, objects
 from surefoot.files.log import Log
+from surefoot.files.reasons import PARTIAL, WHY
 from surefoot.files.records import record
 from surefoot.files.source import BadFile, Batch
 from surefoot.files.streams import Pieces
@@ -24,6 +26,8 @@ COLUMNS = Columns(correct="correct", confidence="confidence", doubt="doubt")
 _GRADES = ("acc", "exact_match", "em", "correct", "is_correct", "pass@1")
 _CLAIMS = ("confidence", "logprob", "logprobs", "sum_logprobs", "mean_logprob", "cumulative_logprob")
 _MISSING: Any = object()
+#: Samples by which it is told which metric says what is right.
+_LOOKED_AT = 2000
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -43,8 +47,9 @@ def open_sample_log(name: str, pieces: Pieces) -> SampleLog | Log:
 
 
 def _generated(name: str, pieces: Pieces) -> Iterator[dict[str, Any]]:
-    """The rows of generated answers: graded by the metric of the task, which is 0 or 1."""
+    """The rows of generated answers: graded by the first metric of the task that is 0 or 1, the same for all rows."""
     wanted, done = _MISSING, 0
+    metric = _metric_of(objects(name, pieces.first(), 0, _LOOKED_AT))
     for piece in pieces:
         for sample in objects(name, bytes(piece.data), done):
             done += 1
@@ -56,32 +61,53 @@ def _generated(name: str, pieces: Pieces) -> Iterator[dict[str, Any]]:
             raw = sample.get("resps")
             while isinstance(raw, list) and raw:
                 raw = raw[0]
-            graded = [*(sample.get("metrics") or ()), *_GRADES] if isinstance(sample.get("metrics"), list) else _GRADES
-            metric = next((one for one in graded if isinstance(one, str) and sample.get(one) in (0, 1)), None)
-            rest = {key: value for key, value in sample.items() if key in _CLAIMS}
+            rest = {key: value for key, value in sample.items() if key in (*_CLAIMS, *_metrics(sample))}
+            grade = None if metric is None else sample.get(metric)
+            if grade is not None and grade not in (0, 1):
+                rest[WHY] = PARTIAL
             document = sample.get("doc")
             yield record(
                 {
                     "id": str(sample.get("doc_id")),
                     "task": _task_of(name),
-                    "correct": None if metric is None else bool(sample[metric]),
+                    "correct": bool(grade) if grade in (0, 1) else None,
                     # filters cut answers down to what is graded
                     "response": raw if isinstance(raw, str) else answers[0] if isinstance(answers, list) else None,
                     "question": document.get("question") if isinstance(document, dict) else None,
-                    **rest,
+                    **{key: value for key, value in rest.items() if key not in ("correct", "response")},
                 }
             )
 
 
-def _choose(name: str, rows: list[dict[str, Any]]) -> Columns | str:
+def _metrics(sample: dict[str, Any]) -> list[str]:
+    """What the metrics of a sample are called, those of its task first."""
+    own = sample.get("metrics")
+    return [*(one for one in own if isinstance(one, str)), *_GRADES] if isinstance(own, list) else [*_GRADES]
+
+
+def _metric_of(samples: list[dict[str, Any]]) -> str | None:
+    """The first metric that is 0 or 1 in all samples which have it; F1 is not, though it is sometimes 1."""
+    for name in dict.fromkeys(one for sample in samples for one in _metrics(sample)):
+        values = [sample[name] for sample in samples if sample.get(name) is not None]
+        if values and all(value in (0, 1) for value in values):
+            return name
+    return None
+
+
+def _choose(name: str, rows: list[dict[str, Any]], given: Mapping[str, Any]) -> Columns | str:
     """A confidence that the log holds, or that answers state."""
     try:
-        return find_columns(name, first_look(rows), {"correct": "correct"})
+        found = find_columns(name, first_look(rows), {"correct": "correct", **given})
     except Ambiguous:
+        if given:
+            raise
         return (
             "the log holds no confidence, and its answers state none; ask the model for one ('Confidence: 85%'), or "
-            "say how it is stated with --correct correct --confidence response --confidence-pattern REGEX"
+            "say how it is stated with --confidence response --confidence-pattern REGEX"
         )
+    if "correct" not in given and all(row["correct"] is None for row in rows):
+        return "none of its metrics is 0 or 1 for each answer, so it does not say which answers are right"
+    return found
 
 
 def _task_of(name: str) -> str:
@@ -116,7 +142,7 @@ class SampleLog:
     def _rows(self, samples: list[dict[str, Any]], done: int) -> pa.Table:
         import pyarrow as pa
 
-        found: dict[str, list[Any]] = {name: [] for name in ("correct", "confidence", "doubt", "choice", "task")}
+        found: dict[str, list[Any]] = {name: [] for name in ("correct", "confidence", "doubt", "choice", "task", "id")}
         for i, sample in enumerate(samples):
             # a document is scored once for each filter; the first is taken
             self._filter = sample.get("filter") if self._filter is None else self._filter
@@ -131,6 +157,7 @@ class SampleLog:
             found["doubt"].append(others / (1 + others))
             found["choice"].append(chosen)
             found["task"].append(self.task)
+            found["id"].append(str(sample.get("doc_id")))
         return pa.table(found)
 
 

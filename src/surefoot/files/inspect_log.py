@@ -9,15 +9,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from surefoot._io.printable import printable
-from surefoot.files.finding import Columns, plain
+from surefoot.files.columns import Columns
+from surefoot.files.finding import plain, speaks
 from surefoot.files.log import Log, names_of
 from surefoot.files.source import BadFile
-from surefoot.files.stated import stated
 from surefoot.files.zipped import Archive
 
 #: A sample in one piece, or the part of a sample in several that holds its scores.
 _SAMPLE = re.compile(r"samples/.+_epoch_\d+(?:\.json|/sample\.json)")
 _CONFIDENCE = names_of("confidence")
+#: Columns of a score that are told before all others.
+_FIELDS = ("value", "confidence", "answer")
 #: Characters of questions and answers that are kept to be shown.
 _MOST = 400
 
@@ -58,9 +60,17 @@ def is_archive(names: Iterable[str]) -> bool:
 
 
 def _log(name: str, header: Mapping[str, Any], samples: Any) -> Log:
-    about = header.get("eval") if isinstance(header.get("eval"), dict) else {}
-    task, model = (str(about.get(key) or "") for key in ("task", "model"))  # type: ignore[union-attr]
-    return Log(name, lambda: _rows(name, task, model, samples()), choose=_choose, repeats="question")
+    about: Mapping[str, Any] = header["eval"] if isinstance(header.get("eval"), dict) else {}
+    task, model = (str(about.get(key) or "") for key in ("task", "model"))
+    config = about.get("config")
+    epochs = config.get("epochs") if isinstance(config, dict) else None
+    return Log(
+        name,
+        lambda: _rows(name, task, model, samples()),
+        choose=_choose,
+        repeats="question",
+        is_repeated=isinstance(epochs, int) and epochs > 1,
+    )
 
 
 def _rows(name: str, task: str, model: str, samples: Iterable[Any]) -> Iterator[dict[str, Any]]:
@@ -73,8 +83,7 @@ def _rows(name: str, task: str, model: str, samples: Iterable[Any]) -> Iterator[
         output = sample.get("output")
         row["response"] = output.get("completion") or None if isinstance(output, dict) else None
         for scorer, score in _scores(sample).items():
-            row[f"scores.{scorer}.value"] = _outcome(score.get("value"))
-            row[f"scores.{scorer}.confidence"] = _in_score(score)
+            row |= _score_columns(f"scores.{scorer}.", score)
             if row["response"] is None and isinstance(score.get("answer"), str):
                 row["response"] = score["answer"]
         metadata = sample.get("metadata")
@@ -84,36 +93,78 @@ def _rows(name: str, task: str, model: str, samples: Iterable[Any]) -> Iterator[
         yield row
 
 
-def _choose(name: str, rows: list[dict[str, Any]]) -> Columns | str:
-    """The outcome and the confidence: of the only scorer, or of the only one with confidences; else why not.
+def _score_columns(prefix: str, score: Mapping[str, Any]) -> dict[str, Any]:
+    """The outcome of a score, its confidence and its answer if it has them, and what else it holds by name."""
+    value, metadata = score.get("value"), score.get("metadata")
+    found: dict[str, Any] = {f"{prefix}value": _outcome(value)}
+    confidence = _in_score(score)
+    if confidence is not None:
+        found[f"{prefix}confidence"] = confidence
+    if isinstance(score.get("answer"), str):
+        found[f"{prefix}answer"] = score["answer"]
+    for place in (value, metadata):
+        for key, one in (place if isinstance(place, dict) else {}).items():
+            if key not in _FIELDS and isinstance(one, int | float | str) and len(str(one)) <= _MOST:
+                found.setdefault(f"{prefix}{key}", one)
+    return found
 
-    A confidence that a scorer wrote down counts before one that is stated in the answer.
+
+def _choose(name: str, rows: list[dict[str, Any]], given: Mapping[str, Any]) -> Columns | str:
+    """The outcome and the confidence: of the scorer that was named, else of the only one (with confidences).
+
+    A confidence that a scorer wrote down counts before one that is stated in the answer. What is unclear is told.
     """
-    keys = list(dict.fromkeys(key for row in rows for key in row))
-    scorers = [key[7:-6] for key in keys if re.fullmatch(r"scores\..+\.value", key)]
+    keys = {key for row in rows for key, value in row.items() if value is not None}
+    scorers = list(dict.fromkeys(key[7:-6] for row in rows for key in row if re.fullmatch(r"scores\..+\.value", key)))
     if not scorers:
         return "no sample has a score; was the log scored?"
-    sure = [one for one in scorers if any(row.get(f"scores.{one}.confidence") is not None for row in rows)]
-    if len(sure) == 1:
-        return Columns(correct=f"scores.{sure[0]}.value", confidence=f"scores.{sure[0]}.confidence")
-    listed = ", ".join(f"'{printable(one)}'" for one in (sure or scorers)[:6])
-    if sure:
-        return (
-            f"several scorers have confidences ({listed}); choose one with --correct 'scores.{sure[0]}.value' "
-            f"--confidence 'scores.{sure[0]}.confidence'"
-        )
-    fields = [key for key in keys if key.startswith("metadata.") and plain(key[9:]) in _CONFIDENCE]
-    texts = [row["response"] for row in rows if row["response"]]
-    if 2 * sum(stated(text) is not None for text in texts) >= len(texts) > 0:
-        fields.append("response")
-    if not fields:
-        return (
-            f"no confidence was found in the metadata, value or answer of a score (scorers: {listed}); name the column "
-            "that holds it with --confidence"
-        )
-    if len(scorers) > 1:
-        return f"the log has several scorers ({listed}); choose one with --correct 'scores.{scorers[0]}.value'"
-    return Columns(correct=f"scores.{scorers[0]}.value", confidence=fields[0])
+    sure = [one for one in scorers if f"scores.{one}.confidence" in keys]
+    claim, correct = given.get("confidence", given.get("doubt")), given.get("correct")
+    if correct is None:
+        own = [one for one in scorers if str(claim).startswith(f"scores.{one}.")]
+        chosen = own or (sure if claim is None and sure else scorers)
+        if len(chosen) > 1:
+            have = "several scorers have confidences" if claim is None and sure else "the log has several scorers"
+            return f"{have} ({_listed(chosen)}); choose one with --correct {_option(f'scores.{chosen[0]}.value')}"
+        correct = f"scores.{chosen[0]}.value"
+        if correct not in keys:
+            told = {correct[:-5] + field for field in _FIELDS}
+            fields = sorted(key for key in keys - told if key.startswith(correct[:-5]))
+            listed = f"; choose a field with --correct: {_listed(fields)}" if fields else ""
+            return f"the values of '{printable(chosen[0])}' are not C, I, P, N, yes, no or numbers{listed}"
+    if claim is None:
+        scorer = next((one for one in scorers if str(correct).startswith(f"scores.{one}.")), None)
+        sure = [scorer] if scorer in sure else sure
+        if len(sure) > 1:
+            option = _option(f"scores.{sure[0]}.confidence")
+            return f"several scorers have confidences ({_listed(sure)}); choose one with --confidence {option}"
+        claim = f"scores.{sure[0]}.confidence" if sure else _stated_in(rows, keys, scorer)
+        if claim is None:
+            numbers = sorted({key for row in rows for key, one in row.items() if "." in key and isinstance(one, float)})
+            listed = f"; columns of fractions are {_listed(numbers)}" if numbers else ""
+            return (
+                f"no confidence was found in the metadata, value or answer of a score (scorers: {_listed(scorers)}); "
+                f"name the column that holds it with --confidence{listed}"
+            )
+        return Columns(**{**given, "correct": correct, "confidence": claim})
+    return Columns(**{**given, "correct": correct})
+
+
+def _stated_in(rows: list[dict[str, Any]], keys: Iterable[str], scorer: str | None) -> str | None:
+    """The metadata that hold a confidence, or the answers that state one."""
+    fields = sorted(key for key in keys if key.startswith("metadata.") and plain(key[9:]) in _CONFIDENCE)
+    for column in (*fields[:1], "response", f"scores.{scorer}.answer"):
+        if column in fields or speaks([row[column] for row in rows if row.get(column)]):
+            return column
+    return None
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(f"'{printable(one)}'" for one in names[:6])
+
+
+def _option(column: str) -> str:
+    return f"'{printable(column)}'"
 
 
 def _scores(sample: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

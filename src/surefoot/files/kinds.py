@@ -123,6 +123,8 @@ def _found(name: str, start: bytes, told: str | None, open_it: Callable[[], Any]
         raise BadFile(f"this looks like {_PICKLE}", file=name)
     if start[257:262] == b"ustar":
         raise BadFile("this looks like a tar archive; unpack it and give the file in it", file=name)
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        start = start.decode("utf-16", "ignore").encode("utf-8", "ignore")
     text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text[:64].lower().startswith((b"<!doctype html", b"<html")):
         raise BadFile(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from surefoot.files.finding import NAMES, Columns
+from surefoot.files.columns import Columns
+from surefoot.files.finding import NAMES, Ambiguous
 from surefoot.files.json_lines import columns_of, first_look
-from surefoot.files.reasons import WHY
 from surefoot.files.source import BadFile, Batch
 
 if TYPE_CHECKING:
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 #: Rows by which columns are told, and rows that are handed out together.
 _HEAD, _TOGETHER = 2000, 20_000
+
+#: Roles beside which a log tells the others.
+_TOLD = {"correct", "confidence", "doubt", "weight", "attempted"}
 
 Row = dict[str, Any]
 
@@ -28,8 +31,9 @@ def names_of(role: str) -> list[str]:
 class Log:
     """Rows of a log, which is read anew for each pass.
 
-    ``choose`` tells which columns are what by the first rows, or says in words why it cannot; without it columns are
-    detected by name. ``repeats`` is the column whose values repeat where one question was asked several times.
+    ``choose`` tells which columns are what by the first rows and those that the user named, or says in words why it
+    cannot; without it columns are detected by name. ``repeats`` is the column whose values repeat where one question
+    was asked several times, which ``is_repeated`` says if the log does.
     """
 
     is_text = True
@@ -39,28 +43,35 @@ class Log:
         name: str,
         rows: Callable[[], Iterator[Row]],
         *,
-        choose: Callable[[str, list[Row]], Columns | str] | None = None,
+        choose: Callable[[str, list[Row], Mapping[str, Any]], Columns | str] | None = None,
         repeats: str = "",
+        is_repeated: bool = False,
     ) -> None:
-        self.name, self._rows = name, rows
+        self.name, self._rows, self._choose = name, rows, choose
         first = list(islice(rows(), _HEAD))
         if not first:
             raise BadFile("it holds no records; there is nothing to assess", file=name)
         self._head = first_look(first)
         self.schema = self._head.schema
-        chosen = None if choose is None else choose(name, first)
-        #: The columns that play a role, or why that is not clear.
-        self.columns = chosen if isinstance(chosen, Columns) else None
-        self.unclear = chosen if isinstance(chosen, str) else ""
+        self._first = first
         #: The column by which rows belong together, because one question was asked several times.
-        self.repeats = repeats if repeats and len({row[repeats] for row in first}) < len(first) else ""
+        self.repeats = repeats if repeats and (is_repeated or len({row[repeats] for row in first}) < len(first)) else ""
+
+    def complete(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The columns that the user named, and those that the log itself tells; raise if it is unclear about them."""
+        if self._choose is None or not given.keys() <= _TOLD:
+            return dict(given)
+        chosen = self._choose(self.name, self._first, given)
+        if isinstance(chosen, str):
+            raise Ambiguous(chosen, file=self.name)
+        return {role: column for role, column in vars(chosen).items() if column is not None} | {**given}
 
     def head(self) -> pa.Table:
         return self._head
 
     def batches(self, columns: Sequence[str], numbers: Sequence[str]) -> Iterator[Batch]:
         done, rows = 0, self._rows()
-        wanted = [name for name in self.schema.names if name in columns or name == WHY]
+        wanted = [name for name in self.schema.names if name in columns]
         while some := list(islice(rows, _TOGETHER)):
             yield Batch(columns_of(self.name, some, wanted, numbers, self.schema, done), 0.0)
             done += len(some)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import glob
 import io
 import re
@@ -77,7 +78,7 @@ def open_data(path: str, delimiter: str | None = None, part: Part | None = None)
         )
     if is_address(path):
         return [open_address(path, part)]
-    paths = _paths(path)
+    paths = paths_of(path)
     opened = [_at(each, delimiter, part) for each in paths]
     tallies = [each for each in opened if isinstance(each, Tally)]
     if tallies and len(tallies) < len(opened):
@@ -124,7 +125,8 @@ def _check_open() -> None:
         raise BadFile("standard input is closed; there is nothing to read")
 
 
-def _paths(path: str) -> list[Path]:
+def paths_of(path: str) -> list[Path]:
+    """The files that hold the rows of a file, a folder or a pattern."""
     place = Path(path)
     if place.is_dir():
         found = sorted(p for p in place.rglob("*") if p.is_file() and _format(p) and not _is_hidden(p, place))
@@ -210,7 +212,8 @@ def _opened(
         if kind == "parquet":
             return [ParquetFile(name, data if isinstance(data, str) else io.BytesIO(data))]
         return [ArrowFile(name, data)]
-    pieces = Pieces(name, open_it, size, quoted=kind != "jsonl")
+    is_utf16 = start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    pieces = Pieces(name, open_it, size, quoted=kind != "jsonl", decoded=kind != "jsonl" or is_utf16)
     if kind == "jsonl":
         first = pieces.first()
         if is_document(first) or (is_record_of_records(first) and pieces.has_one_line()):

@@ -10,39 +10,71 @@ from typing import Any
 import numpy as np
 
 from surefoot._io.printable import printable, printable_value
+from surefoot.files.harness import SampleLog
 from surefoot.files.held import Reading
+from surefoot.files.json_lines import JsonLinesFile
+from surefoot.files.log import Log
 from surefoot.files.source import BadFile
 from surefoot.predictions import ArrayPredictions
 
 #: What names a row of a log: which question of which task, asked for the how manieth time.
 LOGGED = ("task", "id", "epoch")
+#: Files whose rows have such names.
+KINDS = (Log, SampleLog, JsonLinesFile)
+
+
+def names_in_common(readings: Mapping[str, Reading]) -> tuple[str, ...]:
+    """What names a row of all models; nothing if some have no ids, or too many rows to hold."""
+    shown = [() if one.shown is None else one.shown.column_names for one in readings.values()]
+    common = tuple(name for name in LOGGED if all(name in names for names in shown))
+    return common if "id" in common else ()
 
 
 def paired(readings: Mapping[str, Reading], columns: tuple[str, ...]) -> dict[str, Reading]:
     """The rows that all models have, in one order, by the columns that name them; a note tells which are left out."""
     found: dict[str, dict[Any, int]] = {}
+    orders: list[list[Any]] = []
+    twice: BadFile | None = None
     for name, reading in readings.items():
         held = reading.held
         if not isinstance(held, ArrayPredictions) or reading.shown is None:
             raise BadFile("rows are too many to be paired by id; sort the files alike instead", file=reading.name)
-        values = [reading.shown.column(column).to_pylist() for column in columns]
+        values = [[*map(_plain, reading.shown.column(column).to_pylist())] for column in columns]
         ids = list(zip(*values, strict=True))
+        orders.append(ids)
         rows = {ids[row]: number for number, row in enumerate(held.row_numbers().tolist())}
-        if len(rows) < len(held):
-            ((twice, _),) = Counter(ids).most_common(1)
-            shown = ", ".join(printable_value(value) for value in twice)
-            raise BadFile(
+        if len(rows) < len(held) and twice is None:
+            ((most, _),) = Counter(ids).most_common(1)
+            shown = ", ".join(printable_value(value) for value in most)
+            twice = BadFile(
                 f"two rows have the same {printable(' and '.join(columns))}: {shown}; name a column that tells them "
                 "apart with --id",
                 file=reading.name,
             )
         found[name] = rows
+    if twice is not None:
+        if any(ids != orders[0] for ids in orders):
+            raise twice
+        # the same ids in the same order: rows are paired as they stand
+        return {name: replace(reading, shown=None) for name, reading in readings.items()}
     first = next(iter(found.values()))
     common = [one for one in first if all(one in rows for rows in found.values())]
     if not common:
         files = " and ".join(printable(reading.name) for reading in readings.values())
-        raise BadFile(f"{files} have no row in common by {printable(' and '.join(columns))}")
+        named = printable(" and ".join(columns))
+        raise BadFile(f"{files} have no row in common by {named}; name a column that all have with --id")
     return {name: _only(reading, [found[name][one] for one in common]) for name, reading in readings.items()}
+
+
+def rows_in_common(readings: Mapping[str, Reading]) -> str:
+    """How many rows there are in each of several readings of the same rows, in words."""
+    first: Any = next(iter(readings.values())).held
+    return f"{len(first):,} rows in {'both' if len(readings) == 2 else 'all'}"
+
+
+def _plain(value: Any) -> Any:
+    """An id, the same whether a log holds it as a number or as text."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _only(reading: Reading, rows: list[int]) -> Reading:

@@ -25,7 +25,6 @@ from surefoot.files.held import Reading
 from surefoot.files.json_lines import JsonLinesFile
 from surefoot.files.leaderboards import leaderboard_note
 from surefoot.files.log import Log
-from surefoot.files.reasons import WHY
 from surefoot.files.rounding import decimals_of
 from surefoot.files.source import BadFile, Batch, Source, gather
 from surefoot.files.streams import ahead
@@ -81,12 +80,12 @@ class Reader(Attempting):
             self.name = "standard input"
         self.progress = progress or (lambda share, rows: None)
         first = sources[0]
-        told = any(value is not None for value in columns.values())
-        preset = None if told else getattr(first, "columns", None)
-        if not told and isinstance(first, Log) and first.unclear:
-            raise Ambiguous(first.unclear, file=first.name)
-        self.columns = preset or find_columns(first.name, first.head(), columns, is_event=self.of == "event")
+        given = {role: column for role, column in columns.items() if column is not None}
+        preset = None if given else getattr(first, "columns", None)
+        given = first.complete(given) if isinstance(first, Log) else given
+        self.columns = preset or find_columns(first.name, first.head(), given, is_event=self.of == "event")
         self.manner = manner
+        self._is_named = columns.get("confidence") is not None
         self.accounting = Accounting(self.name, self.columns, manner)
         self.by, self.group = by, group
         self.names = self.columns.names()
@@ -105,7 +104,9 @@ class Reader(Attempting):
         for source in sources:
             if isinstance(source, DelimitedFile):
                 source.verbatim = frozenset(self.show) - {*self.columns.names(), sliced, group}
-        self.looks_grouped = "" if group is not None else repeated_identifier(first.head(), {*self.names})
+        self.looks_grouped = (
+            "" if group is not None else repeated_identifier(first.head(), {*self.columns.names(), sliced})
+        )
         self.starts, self.gaps, self.gaps_before = [], [], []
         self.is_text = all(source.is_text for source in sources)
         self._check_types()
@@ -257,7 +258,7 @@ class Reader(Attempting):
     def batches(self) -> Iterator[Batch]:
         """The batches of all files, the next one read while this one is used."""
         self.starts, done = [], 0
-        self.accounting = Accounting(self.name, self.columns, self.manner)
+        self.accounting = Accounting(self.name, self.columns, self.manner, self._is_named, self.is_text)
         self.gaps, self.gaps_before = self.accounting.gaps, []
         for number, source in enumerate(self.sources):
             self.starts.append(done)
@@ -269,12 +270,12 @@ class Reader(Attempting):
                     f"it has no column '{printable(missing)}', which the first file has",
                     file=source.name,
                 )
-            names = [*self.names, WHY] if WHY in source.schema.names else self.names
-            for batch in ahead(source.batches(names, self.columns.numbers())):
+            for batch in ahead(source.batches(self.names, self.columns.numbers())):
                 table = self.accounting.settle(batch.table, {"file": source.name, "row": read})
                 read += batch.table.num_rows
                 done += table.num_rows
                 yield Batch(table, (number + batch.share) / len(self.sources))
+        self.accounting.check_scale()
 
     # -- rows --------------------------------------------------------------------------------------------------------
 

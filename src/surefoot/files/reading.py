@@ -12,7 +12,9 @@ from surefoot.core.tally import Tally
 from surefoot.core.term import Term
 from surefoot.core.view import View
 from surefoot.files.accounting import Manner
+from surefoot.files.harness import SampleLog
 from surefoot.files.held import Reading
+from surefoot.files.identifiers import keep_as_written, text_of_ids
 from surefoot.files.log import Log
 from surefoot.files.opening import open_data, open_live
 from surefoot.files.part import Part
@@ -127,11 +129,12 @@ def read(
     of: View | None = None,
     manner: Manner = Manner(),  # noqa: B008 (frozen)
     logged: Sequence[str] = (),
+    kinds: tuple[type, ...] = (Log, SampleLog),
 ) -> Reading:
     """Read a file, and tally it on the way if it is large: for all metrics, for some only, or of some terms.
 
     With a ``group`` all rows are held in memory: a tally does not know which belong together. Columns to ``show`` are
-    kept beside the rows, where these are held; of a log, those that are ``logged``.
+    kept beside the rows, where these are held; of files of some ``kinds`` also those that are ``logged``.
     """
     sources = open_data(path, delimiter, part)
     if isinstance(sources, Tally):
@@ -146,12 +149,12 @@ def read(
         if of is not None and of != sources.view:
             raise BadFile(f"this tally was made with of={sources.view!r}, and cannot tell of {of!r}", file=path)
         return Reading(path, sources, None)
-    if not show and all(isinstance(source, Log) for source in sources):
-        show = [name for name in logged if all(name in source.schema.names for source in sources)]
-        show = show if "id" in show else ()
-    if group is None and isinstance(sources[0], Log) and sources[0].repeats:
+    if logged and all(isinstance(source, kinds) for source in sources):
+        own = [name for name in logged if all(name in source.schema.names for source in sources)]
+        show = [*own, *show] if "id" in own else show
+    if group is None:
         # one question asked several times
-        group = sources[0].repeats
+        group = next((source.repeats for source in sources if isinstance(source, Log) and source.repeats), None)
     reader = Reader(
         masked(path),
         sources,
@@ -204,6 +207,8 @@ def follow(
         group=group,
         manner=manner,
     )
+    if identifier is not None and identifier not in reader.columns.names():
+        keep_as_written(sources, identifier)
     labels = reader.labels_beforehand() if path == "-" else reader.labels_of_all()
     finest: int | None = 0
     done = 0
@@ -226,8 +231,8 @@ def follow(
                 rows = rows.rounded_at(finest or _SUPPOSED)
         ids, groups = None, reader.group_values(batch.table, done)
         if identifier is not None:
-            names = batch.table.column(identifier).to_pylist()
-            ids = [_plain_id(names[row]) for row in rows.row_numbers().tolist()]
+            names = text_of_ids(batch.table.column(identifier))
+            ids = [names[row] for row in rows.row_numbers().tolist()]
         groups = None if groups is None else rows.align("groups", groups)
         done += batch.table.num_rows
         yield rows, ids, groups
@@ -252,9 +257,3 @@ def _keep_groups_whole(batches: Iterator[Batch], group: str | None) -> Iterator[
             yield Batch(table.slice(0, cut), batch.share)
     if held is not None and held.num_rows:
         yield Batch(held, 1.0)
-
-
-def _plain_id(value: Any) -> int | str:
-    """An id, the same whether a file's column was taken for numbers or for text."""
-    text = str(value)
-    return int(text) if text.isdigit() and str(int(text)) == text else text

@@ -6,20 +6,23 @@ import re
 from typing import NamedTuple
 
 _NUMBER = r"\d{1,9}+(?:[.,]\d{1,30}+)?(?:[eE][+-]?\d{1,3}+)?|[.,]\d{1,30}+"
-_UNIT = r"%|per\s?cent\b|percent\b|/\s*100\b|/\s*10\b|/\s*1(?:\.0)?\b|out\s+of\s+100\b|out\s+of\s+10\b"
+_UNIT = r"\\?%|per\s?cent\b|percent\b|/\s*100\b|/\s*10\b|/\s*1(?:\.0)?\b(?!\.\d)|out\s+of\s+100\b|out\s+of\s+10\b"
+#: What follows a number that is a rating on another scale: "4/5", "3 out of 5". It is no share of 1, and no percentage.
+_RATING = r"\s*+(?:/\s*+\d|\(?out\s++of\b|of\s++\d|in\s++\d)"
 _ALONE = re.compile(rf"\s*(?P<number>{_NUMBER})\s*(?P<unit>{_UNIT})?\s*\.?\s*", re.I)
 #: What models write between the word and the number: "**Confidence** (0-100): 85%", '"confidence": 0.85'. Nothing is
 #: tried twice (+ after a quantifier), so that no text takes long.
 _FILL = r"[\s\"'*_`]*+"
 _LABELLED = re.compile(
     rf"(?:confidence|certainty)(?:[ _-]?(?:level|score|rating|estimate|value))?{_FILL}"
-    rf"(?>(?:\([^()\n]{{0,40}}\)|\[[^\[\]\n]{{0,40}}\]){_FILL})?(?>:|=|\bis\b|\bof\b|\bat\b|-|\u2013)?"
-    r"[\s\"'*_`\[{(<~]*+(?>(?:about|around|approximately|roughly)\s++)?"
-    rf"(?P<number>{_NUMBER})\s*+(?P<unit>{_UNIT})?(?P<range>\s*+(?:-|\u2013|to|and)\s*+\d)?",
+    rf"(?>(?:\([^()\n]{{0,40}}\)|\[[^\[\]\n]{{0,40}}\]){_FILL})?(?>:|=|\bis\b|\bof\b|\bat\b|-|\u2013|(?<=\w)>)?"
+    r"[\s\"'*_`\[{(<~$]*+(?>(?:(?:very|fairly|quite)\s++)?(?:high|medium|moderate|low)[\s*_]*+[,(]\s*+)?"
+    r"(?>\\boxed\{)?(?>(?:about|around|approximately|roughly)\s++)?"
+    rf"(?P<number>{_NUMBER})\s*+(?P<unit>{_UNIT})?(?P<range>\s*+(?:-|\u2013|to|and)\s*+\d|{_RATING})?",
     re.I,
 )
 _SPOKEN = re.compile(
-    rf"(?P<number>{_NUMBER})\s*+(?P<unit>%|per\s?cent)\s*+(?:confident|certain|sure|confidence)\b(?!\s+(?:interval|level|limit))",
+    rf"(?P<number>{_NUMBER})\s*+(?P<unit>\\?%|per\s?cent)\s*+(?:confident|certain|sure|confidence)\b(?!\s+(?:interval|level|limit))",
     re.I,
 )
 _DIVISORS = {"%": 100, "percent": 100, "per cent": 100, "100": 100, "10": 10, "1": 1, "1.0": 1}
@@ -35,7 +38,7 @@ class Stated(NamedTuple):
 
 
 def stated(text: str, pattern: re.Pattern[str] | None = None) -> Stated | None:
-    """The confidence that a text states, or None if it states none, or a range.
+    """The confidence that a text states, or None if it states none, a range, or a rating such as 4/5.
 
     A text that is a number is that number. Of several statements the last counts. A ``pattern`` finds the number in its
     first group, or in all that it matches.
@@ -52,6 +55,8 @@ def stated(text: str, pattern: re.Pattern[str] | None = None) -> Stated | None:
     Stated(number=0.9, has_unit=True)
     >>> stated("high"), stated("Confidence: 80-90%")
     (None, None)
+    >>> stated("Confidence: 4/5"), stated("<confidence>85</confidence>")
+    (None, Stated(number=85.0, has_unit=False))
     """
     if pattern is not None:
         matches = list(pattern.finditer(text))
@@ -85,5 +90,5 @@ def _read(number: str, unit: str | None) -> Stated:
     value = float(number.replace(",", "."))
     if not unit:
         return Stated(value, has_unit=False)
-    plain = re.sub(r"^(/|out\s+of)\s*", "", " ".join(unit.lower().split()))
+    plain = re.sub(r"^(/|\\|out\s+of)\s*", "", " ".join(unit.lower().split()))
     return Stated(value / _DIVISORS[plain], has_unit=True)

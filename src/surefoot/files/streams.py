@@ -44,10 +44,12 @@ class Piece(NamedTuple):
 class Pieces:
     """The lines of a stream, some megabytes at a time; it is opened anew for every pass."""
 
-    def __init__(self, name: str, open_it: Callable[[], BinaryIO], size: int | None, *, quoted: bool) -> None:
+    def __init__(
+        self, name: str, open_it: Callable[[], BinaryIO], size: int | None, *, quoted: bool, decoded: bool = False
+    ) -> None:
         self.name, self._open, self._size = name, open_it, size
-        #: Whether a line break within quotes ends no line, and text may be in another encoding.
-        self._quoted = quoted
+        #: Whether a line break within quotes ends no line, and whether text may be in another encoding than UTF-8.
+        self._quoted, self._decoded = quoted, decoded
 
     def first(self) -> bytes:
         """The first piece."""
@@ -68,7 +70,7 @@ class Pieces:
     def __iter__(self) -> Iterator[Piece]:
         with self._open() as raw:
             stream: Any = decompress(self.name, raw)
-            stream = AsUtf8(stream) if self._quoted else stream
+            stream = AsUtf8(stream) if self._decoded else stream
             # two buffers by turns: one is read while the other is filled; what is left over of a line moves on
             buffers, turn, rest, wanted = [bytearray(_FIRST), bytearray()], 0, b"", _FIRST
             while True:

@@ -13,7 +13,8 @@ from surefoot._io.printable import printable
 from surefoot.core.tally import Tally
 from surefoot.errors import InvalidPredictions
 from surefoot.files.accounting import Accounting, Manner
-from surefoot.files.finding import Columns, find_unlabelled
+from surefoot.files.columns import Columns
+from surefoot.files.finding import find_unlabelled
 from surefoot.files.opening import open_data
 from surefoot.files.part import Part
 from surefoot.files.reader import Reader, sums_to_one
@@ -78,16 +79,17 @@ def _read(
                 f"it has no column '{printable(missing[0])}', by which the reference is read; the columns are {listed}",
                 file=path,
             )
-    accounting, tables = Accounting(path, columns, Manner()), []
+    is_text = all(source.is_text for source in sources)
+    accounting, tables = Accounting(path, columns, Manner(), is_text=is_text), []
     for source in sources:
         read = 0
         for batch in source.batches(columns.names(), columns.numbers()):
             tables.append(accounting.settle(batch.table, {"file": source.name, "row": read}))
             read += batch.table.num_rows
+    accounting.check_scale()
     table = pa.concat_tables(tables, promote_options="permissive")
     if not table.num_rows:
         raise BadFile("no rows; there is nothing to expect", file=path)
-    is_text = all(source.is_text for source in sources)
     if columns.attempted is not None:
         attempts = attempts_of(table.column(columns.attempted))
         if attempts.skipped:

@@ -321,8 +321,14 @@ def _event_closing(c: Comparison, higher: str, lower: str, other: str, apart: st
 
 
 def notes(c: Comparison) -> list[str]:
-    """Which differences have approximate intervals, or none, and why."""
+    """How files were read, which differences have approximate intervals, or none, and why."""
     lines = []
+    names_by_note: dict[str, list[str]] = {}
+    for name, a in c.assessments.items():
+        for note in a.notes:
+            names_by_note.setdefault(note, []).append(printable(name, 24))
+    for note, names in names_by_note.items():
+        lines.append(f"Note: {note}" if len(names) == len(c.assessments) else f"Note: {', '.join(names)}: {note}")
     skipped = {name: a for name, a in c.assessments.items() if a.not_attempted}
     if skipped:
         listed = ", ".join(f"{printable(name, 24)} {share_of_rows(a)}" for name, a in skipped.items())

@@ -299,7 +299,8 @@ class Monitor(Watch):
         doubt : float or array-like, optional
             1 - confidence, where you know it more precisely than that subtraction gives it.
         ids : int, str, or array-like of them, optional
-            An id for each row; a row that comes again is not counted again.
+            An id for each row; a row that comes again is not counted again. Ids are text, to the character: 7 and
+            ``"7"`` are one id, and ``"007"`` is another.
         groups : array-like, optional
             The group of each row that :meth:`expect` does not know; rows of one group may depend on each other.
 

@@ -15,7 +15,7 @@ from surefoot._io.writing import write_whole
 from surefoot.errors import InvalidMonitor
 from surefoot.risk.stream.episodes import Episode, History, Runs
 from surefoot.risk.stream.eprocess import Side
-from surefoot.risk.stream.id_set import IdSet
+from surefoot.risk.stream.id_set import IdSet, plain_id
 from surefoot.risk.stream.issued import AWAITED, Issued
 
 SCHEMA = 2
@@ -129,7 +129,7 @@ def _unpack_issued(body: dict[str, Any]) -> Issued:
     issued = Issued(int(body["start"]))
     confidence, doubt, state, unit = np.array(body["rows"], dtype=np.float64).reshape(-1, 4).T
     issued.add(confidence, doubt, state, np.unique(unit, return_counts=True)[1])
-    issued.places = {name: int(place) for name, place in body["awaited"]}
+    issued.places = {plain_id(name): int(place) for name, place in body["awaited"]}
     awaited = np.flatnonzero(issued.rows["state"] == AWAITED) + issued.start
     if sorted(issued.places.values()) != awaited.tolist():
         raise ValueError("the rows whose labels are awaited are not those named")
@@ -139,6 +139,6 @@ def _unpack_issued(body: dict[str, Any]) -> Issued:
 def _issued_of_first_version(rows: int, claims: list[Any]) -> Issued:
     issued = Issued(rows)
     for name, confidence, doubt in claims:
-        issued.places[name] = issued.stop
+        issued.places[plain_id(name)] = issued.stop
         issued.add([float(confidence)], [float(doubt)], AWAITED, [1])
     return issued
