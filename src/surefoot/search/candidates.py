@@ -32,16 +32,21 @@ class Candidates:
         return len(self.groups)
 
     @staticmethod
-    def none(bands: int) -> Candidates:
-        nothing = np.zeros((0, bands))
-        return Candidates([], Strata(nothing, nothing, nothing, nothing), [])
+    def joined(parts: Sequence[Candidates]) -> Candidates:
+        """Several of one kind as one; without any, none."""
+        parts = [part for part in parts if len(part)]
+        if not parts:
+            nothing = np.zeros((0, 1))
+            return Candidates([], Strata(nothing, nothing, nothing, nothing), [])
+        rests = [_stack(each) for each in zip(*(part.rests for part in parts), strict=True)]
+        groups = [group for part in parts for group in part.groups]
+        return Candidates(groups, _stack([part.strata for part in parts]), rests)
 
-    def joined(self, other: Candidates) -> Candidates:
-        """These and others of the same kind."""
-        if not len(self) or not len(other):
-            return self if len(self) else other
-        rests = [_stack([one, two]) for one, two in zip(self.rests, other.rests, strict=True)]
-        return Candidates([*self.groups, *other.groups], _stack([self.strata, other.strata]), rests)
+    def of(self, features: Sequence[int]) -> Candidates:
+        """Those of some features."""
+        kept = np.array([all(i in features for i, _ in group) for group in self.groups], dtype=bool)
+        groups = [group for group, is_kept in zip(self.groups, kept, strict=True) if is_kept]
+        return Candidates(groups, self.strata[kept], [rest[kept] for rest in self.rests])
 
 
 def singles(tables: Sequence[Strata], whole: Strata, least: int) -> Candidates:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -68,9 +69,9 @@ def categories(name: str, values: Values, least: int) -> tuple[Feature, list[Any
     large = [value for value, rows in ordered if rows >= least]
     kept = large[:MOST_VALUES]
     if values.distinct + (missing > 0) < 2:
-        return LeftOut(name, "holds one value")
+        return LeftOut(name, "one value")
     if not kept and missing < least:
-        return LeftOut(name, f"has {values.distinct:,} values, none of them in {least:,} rows")
+        return LeftOut(name, f"{values.distinct:,} values, none of them in {least:,} rows")
     note = ""
     if len(kept) < values.distinct:
         rows = sum(rows for _, rows in ordered[: len(kept)])
@@ -84,9 +85,9 @@ def categories(name: str, values: Values, least: int) -> tuple[Feature, list[Any
 def bins(name: str, edges: Sequence[float], missing: int) -> Feature | LeftOut:
     """The feature of a column of numbers, from the edges of its bins."""
     if not edges:
-        return LeftOut(name, "holds nearly one value only")
+        return LeftOut(name, "nearly one value only")
     ends = [-math.inf, *edges, math.inf]
-    conditions = [Condition(name, above=low, up_to=high) for low, high in zip(ends, ends[1:], strict=False)]
+    conditions = [Condition(name, above=low, up_to=high) for low, high in pairwise(ends)]
     return Feature(name, (*conditions, *_missing(name, missing)), f"numbers in {len(conditions)} bins of equal rows")
 
 
@@ -107,7 +108,7 @@ def read_column(series: Any, least: int) -> tuple[Feature, Codes] | LeftOut:
         values = series.to_list()
         kinds = {type(value) for value in values if not _is_missing(value)}
         if not kinds <= {bool, np.bool_} and not kinds <= {str}:
-            return LeftOut(name, f"holds {' and '.join(sorted(kind.__name__ for kind in kinds))}")
+            return LeftOut(name, f"values of type {', '.join(sorted(kind.__name__ for kind in kinds))}")
         values = [None if _is_missing(value) else str(value) for value in values]
         series = nw.new_series(name, values, nw.String, backend=series.implementation)
         dtype = series.dtype
@@ -121,8 +122,8 @@ def read_column(series: Any, least: int) -> tuple[Feature, Codes] | LeftOut:
 def why_not(dtype: Any) -> str:
     """Why a column of a type is not searched."""
     if dtype.is_temporal():
-        return "holds dates or times; make a category of them, such as the month, or a number"
-    return f"is of type {dtype}; categories, booleans and numbers are searched"
+        return "dates or times; make a category of them, such as the month, or a number"
+    return f"type {dtype}; categories, booleans and numbers are searched"
 
 
 def _is_missing(value: Any) -> bool:
@@ -148,7 +149,7 @@ def _read_numbers(
     missing = int(gaps.sum())
     held = numbers[~gaps] if missing else numbers
     if not len(held):
-        return LeftOut(name, "holds one value")
+        return LeftOut(name, "one value")
     few = len(np.unique(held[:FIRST_ROWS])) <= MOST_NUMBERS
     values = np.unique(held) if few else held[:0]
     if few and len(values) <= MOST_NUMBERS:
@@ -194,20 +195,19 @@ def _read_categories(name: str, series: Any, least: int, *, is_text: bool) -> tu
     table = held.value_counts(sort=False, name="sf_count")
     read = str if is_text else bool
     pairs = [
-        (read(value), int(rows))
-        for value, rows in zip(table[name].to_list(), table["sf_count"].to_list(), strict=True)
+        (read(value), int(rows)) for value, rows in zip(table[name].to_list(), table["sf_count"].to_list(), strict=True)
     ]
     found = categories(name, Values(pairs, len(pairs), len(series), missing), least)
     if isinstance(found, LeftOut):
         return found
     feature, kept = found
-    # the empty text stands for a gap in no column, so that both can be told apart
-    old = kept if is_text else [int(value) for value in kept]
-    filled = series.fill_null(old[0] if old else ("" if is_text else 0)) if missing else series
-    codes: Codes = np.array(
-        filled.replace_strict(old, list(range(1, len(old) + 1)), default=0, return_dtype=nw.Int16).to_numpy(),
-        dtype=np.int16,
-    ) if old else np.zeros(len(series), dtype=np.int16)
+    place = {value: at for at, value in enumerate(kept, 1)}
+    # every value has its place, for not every Narwhals has one for the others
+    old = [value if is_text else int(value) for value, _ in pairs]
+    new = [place.get(value, 0) for value, _ in pairs]
+    filled = series.fill_null(old[0]) if missing else series
+    replaced = filled.replace_strict(old, new, return_dtype=nw.Int16).to_numpy()
+    codes: Codes = np.array(replaced, dtype=np.int16)
     if missing:
         codes[gaps.to_numpy().astype(bool)] = len(feature.conditions)
     return feature, codes

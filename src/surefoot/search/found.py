@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Literal
 
@@ -152,6 +152,10 @@ class Search:
         The name of the file, if rows were read from one.
     columns_used : str
         Which of its columns were used for what.
+    looks_grouped : str
+        A column of the file by which rows may belong together; empty if there is none.
+    reading_notes : tuple of str
+        What was read otherwise than it stands in the file, in sentences.
     """
 
     rows: int
@@ -172,7 +176,9 @@ class Search:
     is_event: bool = False
     not_attempted: int = 0
     source: str = ""
-    columns_used: str = field(default="")
+    columns_used: str = ""
+    looks_grouped: str = ""
+    reading_notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was looked at as plain data.
@@ -189,6 +195,7 @@ class Search:
             "left_out": dict(self.left_out),
             "notes": dict(self.notes),
             "overstatement_interval": list(self.overstatement_interval),
+            "reading_notes": list(self.reading_notes),
             "detectable": [dict(vars(one)) for one in self.detectable],
         }
 

@@ -1,4 +1,4 @@
-"""Columns of a lazy frame as features: values and quantiles are found where the rows are, and places are expressions."""
+"""Columns of a lazy frame as features: values and quantiles are found where rows are, and places are expressions."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ def read_lazy_columns(frame: Any, names: Sequence[str], least: int) -> tuple[lis
             found[name] = LeftOut(name, why_not(dtype))
     found |= _of_numbers(nw, frame, numeric)
     read_all = [found[name] for name in names]
-    return [one for one in read_all if not isinstance(one, LeftOut)], [one for one in read_all if isinstance(one, LeftOut)]
+    return [one for one in read_all if not isinstance(one, LeftOut)], [
+        one for one in read_all if isinstance(one, LeftOut)
+    ]
 
 
 def _number(nw: Any, name: str) -> Any:

@@ -23,7 +23,9 @@ class Flagged:
     factor: float
 
 
-def select(flagged: Sequence[Flagged], sums: Sums, *, least: int, level: float, tick: Callable[[], None]) -> list[Flagged]:
+def select(
+    flagged: Sequence[Flagged], sums: Sums, *, least: int, level: float, tick: Callable[[int], None]
+) -> list[Flagged]:
     """The groups that are reported.
 
     From the strongest evidence on, a group is taken if its rows outside those that were taken are still flagged and
@@ -42,10 +44,10 @@ def select(flagged: Sequence[Flagged], sums: Sums, *, least: int, level: float, 
         return bool(stand_out(own, rest, one.factor, level)[0])
 
     taken: list[Flagged] = []
-    for one in sorted(flagged, key=lambda one: one.log_p)[:MOST]:
+    for done, one in enumerate(sorted(flagged, key=lambda one: one.log_p)[:MOST], 1):
         if adds(one, taken):
             taken.append(one)
-        tick()
+        tick(done)
     for one in taken[::-1]:
         if not adds(one, taken):
             taken.remove(one)

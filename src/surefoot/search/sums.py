@@ -133,7 +133,9 @@ class FrameSums(Sums):
         if group:
             frame = frame.filter(*(nw.col(_column(i)) == place for i, place in group))
         for other in others:
-            frame = frame.filter(nw.any_horizontal(*(nw.col(_column(i)) != place for i, place in other), ignore_nulls=True))
+            frame = frame.filter(
+                nw.any_horizontal(*(nw.col(_column(i)) != place for i, place in other), ignore_nulls=True)
+            )
         sums = np.zeros((len(self.terms), 1, BANDS))
         for row in self._add_up(replace(self.predictions, frame=frame), []):
             sums[:, 0, int(row["sf_cell"])] = [row[term.name] for term in self.terms]
