@@ -93,6 +93,9 @@ def _of_numbers(nw: Any, frame: Any, names: Sequence[str]) -> dict[str, tuple[Fe
     """By bins of equal rows, of several columns in one aggregation."""
     if not names:
         return {}
+    if frame.implementation == nw.Implementation.DASK:
+        why = "numbers, which Dask does not cut into bins of equal rows; make categories of them, or collect the frame"
+        return {name: LeftOut(name, why) for name in names}
     columns = {name: f"sf_v{i}" for i, name in enumerate(names)}
     finite = {alias: nw.when(_number(nw, name).is_finite()).then(_number(nw, name)) for name, alias in columns.items()}
     whole = {f"{alias}_all": _number(nw, name) for name, alias in columns.items()}
