@@ -41,6 +41,11 @@ def names(found: Any) -> list[str]:
     return [one.name for one in found]
 
 
+def said(found: Any) -> str:
+    """What printing it says, in one line."""
+    return " ".join(str(found).split())
+
+
 # -- what has to hold --------------------------------------------------------------------------------------------------
 
 
@@ -188,7 +193,7 @@ def test_rows_that_are_all_off_alike_have_no_slice() -> None:
     assert names(found) == []
     assert found.search.like_others > 100
     assert found.search.overstatement_interval[0] > 0.05
-    assert "calibrator fitted to all rows" in str(found)
+    assert "calibrator fitted to all rows" in said(found)
 
 
 def test_a_column_made_of_the_outcome_is_left_out() -> None:
@@ -211,7 +216,7 @@ def test_of_many_columns_the_strongest_are_paired() -> None:
     assert (search.pairs, search.all_pairs) == (496, 780)
     # the level is shared by the groups of all pairs, searched or not
     assert search.groups_of_two == 780 * 4
-    assert "496 of 780 pairs of columns were searched" in str(found)
+    assert "496 of 780 pairs of columns were searched" in said(found)
 
 
 # -- where data come from ----------------------------------------------------------------------------------------------
@@ -395,7 +400,7 @@ def test_the_result_is_a_list_that_can_be_read_saved_and_drawn(tmp_path: Any) ->
 def test_nothing_found_says_what_could_have_been_missed() -> None:
     found = sf.find_slices(pl.DataFrame(sample(5000, 3)))
     assert found == []
-    text = " ".join(str(found).split())
+    text = said(found)
     assert "NO SLICE WAS FOUND" in text
     five = next(one for one in found.search.detectable if one.share == 0.05)
     assert five.of_one_column is not None

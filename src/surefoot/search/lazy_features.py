@@ -83,7 +83,8 @@ def _of_values(
     if isinstance(read, LeftOut):
         return read
     feature, kept = read
-    places = [(column == value).cast(nw.Int64) * place for place, value in enumerate(kept, 1)]
+    # a gap is equal to nothing, and for some engines neither equal nor unequal
+    places = [(column == value).fill_null(False).cast(nw.Int64) * place for place, value in enumerate(kept, 1)]
     if feature.conditions[-1].is_missing:
         places.append(column.is_null().cast(nw.Int64) * len(feature.conditions))
     return feature, nw.sum_horizontal(*places)
