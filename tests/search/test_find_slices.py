@@ -369,7 +369,7 @@ def test_a_frame_of_other_rows_is_refused() -> None:
         sf.find_slices(p)
     with pytest.raises(ValueError, match="min_rows is 1"):
         sf.find_slices(p, pl.DataFrame({"a": range(100)}), min_rows=1)
-    with pytest.raises(ValueError, match="level is 0.95"):
+    with pytest.raises(ValueError, match=r"level is 0\.95"):
         sf.find_slices(p, pl.DataFrame({"a": range(100)}), level=0.95)
 
 

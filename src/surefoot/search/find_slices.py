@@ -87,13 +87,14 @@ def find_slices(
 
     Examples
     --------
+    >>> import numpy as np
     >>> import pandas as pd
     >>> rng = np.random.default_rng(0)
     >>> frame = pd.DataFrame({"confidence": rng.uniform(0.7, 1, 5000), "site": rng.choice(list("abcdefgh"), 5000)})
     >>> frame["correct"] = rng.random(5000) < frame["confidence"] - 0.2 * (frame["site"] == "c")
     >>> (found,) = find_slices(frame)
     >>> found.name, found.direction, round(found.overstatement, 2)
-    ('site = c', 'overconfident', 0.19)
+    ('site = c', 'overconfident', 0.18)
     """
     check_level(level)
     check_whole("min_rows", min_rows, 2)
