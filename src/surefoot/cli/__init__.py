@@ -11,7 +11,7 @@ try:
 except ImportError:  # installed without dependencies
     sys.exit("error: the command line needs Typer: pip install typer")
 
-from surefoot.cli import act_alone, assess, calibrate, compare, demo, expect, merge, monitor, push, serve
+from surefoot.cli import act_alone, assess, calibrate, compare, demo, expect, merge, monitor, push, serve, slices
 from surefoot.cli.errors import Failed, print_error, say
 from surefoot.cli.parsing import Command, Group
 from surefoot.cli.pipes import steady_streams
@@ -32,6 +32,7 @@ for _module, _summary in (
     (assess, "Can the confidences in a file be trusted?"),
     (compare, "Put models side by side."),
     (act_alone, "From which confidence may a model act alone?"),
+    (slices, "In which groups of rows are confidences off?"),
     (calibrate, "Correct probabilities with labelled rows."),
     (expect, "What to expect of rows without labels."),
     (monitor, "Watch a stream of predictions."),

@@ -46,6 +46,11 @@ def tally(predictions: FramePredictions, terms: Iterable[Term], *, exact: bool =
     return NarwhalsEngine(predictions, by).tally(group(terms))
 
 
+def engine_of(predictions: FramePredictions) -> NarwhalsEngine:
+    """The engine of the rows of a frame."""
+    return NarwhalsEngine(predictions, None)
+
+
 class NarwhalsEngine(Engine):
     """Lazy frames of any package that Narwhals knows. Results are kept apart by slice; without slices, under None."""
 
@@ -120,6 +125,14 @@ class NarwhalsEngine(Engine):
     @property
     def classes(self) -> int:
         return len(self.labels) if self.predictions.truth is not None else 0
+
+    def sums_within(self, columns: Sequence[str], key: Key, terms: Sequence[Term]) -> list[dict[str, Any]]:
+        """The totals of terms in each cell of a key, for each combination of columns of whole numbers.
+
+        A row for each that occurs: the columns, the cell as ``sf_cell``, and the terms by name.
+        """
+        keys = {name: self._by_name(name) for name in columns}
+        return self._sum({**keys, "sf_cell": self._number([key])}, terms, in_parts=False)
 
     # -- keys ----------------------------------------------------------------------------------------------------------
 

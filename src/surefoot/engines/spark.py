@@ -29,6 +29,11 @@ def tally(predictions: FramePredictions, terms: Iterable[Term], *, exact: bool =
     return SparkEngine(predictions, by).tally(group(terms))
 
 
+def engine_of(predictions: FramePredictions) -> SparkEngine:
+    """The engine of the rows of a frame."""
+    return SparkEngine(predictions, None)
+
+
 class SparkEngine(NarwhalsEngine):
     """The same aggregations, each of them one job. Keys and conditions are SQL."""
 

@@ -8,6 +8,7 @@ from typing import Any
 from surefoot._io.masking import masked
 from surefoot._io.printable import printable
 from surefoot.core.tally import Tally
+from surefoot.files.identifiers import keep_as_written
 from surefoot.files.opening import open_data
 from surefoot.files.source import BadFile
 
@@ -46,6 +47,10 @@ def rows_of(path: str, named: Mapping[str, str]) -> tuple[str, dict[str, str], I
         columns = {name: columns[name] for name in ("id", role)}
     elif "label" in columns and "predicted" not in columns:
         del columns["label"]
+
+    for role in ("id", "predicted", "label", "slice", "group"):
+        if role in columns:
+            keep_as_written(sources, columns[role])
 
     def batches() -> Iterator[list[dict[str, Any]]]:
         done = 0
