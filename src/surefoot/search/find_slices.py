@@ -40,7 +40,7 @@ def find_slices(
     ----------
     x : Predictions, dataframe, or path
         :class:`Predictions`; or a dataframe, or the name of a file, from which predictions are read as by
-        :func:`assess`. Frames may be lazy (Polars, DuckDB, PySpark, Dask): rows then stay where they are.
+        :func:`assess`. Frames may be lazy (Polars, DuckDB, Dask): rows then stay where they are.
     frame : dataframe, optional
         The columns to search, of the same rows in the same order; by default those of ``x`` that are not used for
         predictions.
