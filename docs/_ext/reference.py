@@ -35,6 +35,11 @@ GROUPS = (
         ("decisions",),
     ),
     (
+        "Slices",
+        "In which groups of rows are confidences off? See the [guide](../guide/slices.md).",
+        ("search",),
+    ),
+    (
         "Calibration metrics",
         "One number each; every function takes the same arguments.",
         (

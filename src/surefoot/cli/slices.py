@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from surefoot._io.writing import write_whole
 from surefoot.cli.errors import clear_errors, say
 from surefoot.cli.options import (
     AsFloat64,
@@ -39,7 +38,7 @@ from surefoot.cli.options import (
     manner_of,
     part_of,
 )
-from surefoot.cli.outputs import Outputs, size_of
+from surefoot.cli.outputs import Outputs
 from surefoot.cli.progress import bar
 
 if TYPE_CHECKING:
@@ -145,11 +144,7 @@ def command(
             say(f"\n{render(found, Terminal.detect(), is_command=True)}\n")
         else:
             say((found.to_json() if outputs.format == "json" else found.to_markdown()).rstrip())
-        contents = {path: _content(found, kind) for kind, path in outputs.files.items()}
-        for path, content in contents.items():
-            write_whole(path, content)
-        for path in contents:
-            say(f"  Wrote {path} ({size_of(path)})", to_stderr=not outputs.is_text)
+        outputs.write(lambda kind: _content(found, kind))
 
 
 def _content(found: FoundSlices, kind: str) -> str | bytes:
@@ -164,6 +159,8 @@ def _content(found: FoundSlices, kind: str) -> str | bytes:
     plt.switch_backend("agg")
     written = io.BytesIO()
     figure = found.plot().figure
-    figure.savefig(written, format=kind, dpi=200)
+    # the same bytes from the same rows
+    with plt.rc_context({"svg.hashsalt": "surefoot"}):
+        figure.savefig(written, format=kind, dpi=200, metadata={"Date": None} if kind == "svg" else None)
     plt.close(figure)
     return written.getvalue()
