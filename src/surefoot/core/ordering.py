@@ -26,15 +26,14 @@ def stable_order(values: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
         return np.argsort(values, kind="stable")
     least, most = int(codes.min()), int(codes.max())
     spread, own = (most - least).bit_length(), (len(codes) - 1).bit_length()
-    if spread > 63:
-        return np.argsort(values, kind="stable")
-    packed = codes - least
-    packed >>= max(0, spread + own - 63)
+    # one bit is left over: shifted first, for a difference may not fit, numbers can lie one further apart
+    shift = max(0, spread + own - 62)
+    packed = (codes >> shift) - (least >> shift)
     packed <<= own
     packed |= np.arange(len(codes))
     packed.sort()
     order: npt.NDArray[np.intp] = packed & ((1 << own) - 1)
-    if spread + own <= 63:
+    if not shift:
         return order
     sorted_codes = codes[order]
     if (sorted_codes[1:] >= sorted_codes[:-1]).all():
