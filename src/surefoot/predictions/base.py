@@ -103,6 +103,11 @@ class Predictions(Constructors, ABC):
         return self.chosen_view or "prediction"
 
     @property
+    def has_probabilities(self) -> bool:
+        """Whether probabilities were given: to ask does not make them, where they follow from logits."""
+        return self.probabilities is not None
+
+    @property
     @abstractmethod
     def has_second(self) -> bool:
         """Whether one column of probabilities was given, those of the second label."""

@@ -138,8 +138,8 @@ class TensorPredictions(InMemory):
     def ranking_scores(self, label: int) -> Tensor:
         """Numbers that rise strictly with a class's probability, free of ties made by rounding."""
         if self._log_odds is not None:
-            return self._log_odds[:, label].contiguous()
-        if self.probabilities.ndim == 1:
+            return self._log_odds.of_class(label)
+        if self.has_second:
             return self.probabilities if label == 1 else -self.probabilities
         return self.probabilities[:, label].contiguous()
 
@@ -157,12 +157,12 @@ class TensorPredictions(InMemory):
             array(self.confidence),
             named("truth"),
             named("predicted"),
-            array(self.probabilities),
+            array(self._probabilities),
             # the doubt of rounded rows is not 1 - confidence
             array(self.doubt) if self.doubt_of_one or self.stores_doubt else None,
             array(self._weight),
             self.labels,
-            array(self._log_odds),
+            None if self._log_odds is None else self._log_odds.each(array, np),
             array(self._rounded),
             self._floor,
             chosen_view=self.chosen_view,
