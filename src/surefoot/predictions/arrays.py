@@ -77,15 +77,19 @@ class ArrayPredictions(InMemory):
         return of_class
 
     def ranking_scores(self, labels: Sequence[int]) -> list[Floats]:
-        """For each of some classes, numbers that rise strictly with its probability, free of ties made by rounding."""
-        assert self.probabilities is not None
-        if self.probabilities.ndim == 1 and self._log_odds is None:
-            p = self.probabilities.astype(np.float64, copy=False)
+        """For each of some classes, numbers that rise with its probability, free of ties made by rounding.
+
+        They rise strictly, but for those that are clipped.
+        """
+        if self._log_odds is not None:
+            return list(self._clip_odds(_columns(self._log_odds, labels)))
+        table = self.probabilities if self.scores is None else self.scores
+        assert table is not None
+        if table.ndim == 1:
+            p = self._clip_scores(table.astype(np.float64, copy=False))
             # small p keep their order for the first label too
             return [p if label == 1 else -p for label in labels]
-        table = self.probabilities if self._log_odds is None else self._log_odds
-        # neighbouring classes are read together: each row is fetched once for all of them
-        return list(np.ascontiguousarray(table[:, list(labels)].T, dtype=np.float64))
+        return list(self._clip_scores(_columns(table, labels)))
 
     def rounded_at(self, decimals: int) -> ArrayPredictions:
         """The same, knowing that confidences are text of so many decimals: a doubt of 0 was rounded, not claimed."""
@@ -184,6 +188,7 @@ class ArrayBorder(Border):
             _log_odds=rest.get("log_odds"),
             _rounded=claim.rounded,
             _floor=rest.get("floor"),
+            scores=None if rest.get("scores") is None else _read_only(rest["scores"]),
         )
 
     def from_probabilities(self, y_true: Any, probabilities: Any, *, labels: Any = None, **options: Any) -> Any:
@@ -192,6 +197,11 @@ class ArrayBorder(Border):
             columns = [str(name) for name in open_frame(probabilities).columns]
             labels = labels_in_names(distinct(truth), kind_of(truth), columns) if len(columns) > 1 else None
         return super().from_probabilities(y_true, probabilities, labels=labels, **options)
+
+
+def _columns(table: Array, labels: Sequence[int]) -> Floats:
+    """Some columns as rows: neighbouring classes are read together, and each row is fetched once for all of them."""
+    return np.ascontiguousarray(table[:, list(labels)].T, dtype=np.float64)
 
 
 def _read_only(values: Any) -> Any:
