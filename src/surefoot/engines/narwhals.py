@@ -23,6 +23,7 @@ from surefoot.core.tally import Label, Tally
 from surefoot.core.term import Shape, Term, program_of
 from surefoot.engines.base import Engine, Groups, group
 from surefoot.errors import InvalidPredictions
+from surefoot.predictions.checks import most_odds
 from surefoot.predictions.dataframe import collect
 from surefoot.predictions.frames import FramePredictions
 
@@ -254,7 +255,11 @@ class NarwhalsEngine(Engine):
         within = ((p > 0) & (p < 1)).cast(nw.Float64)
         inside = p * within + 0.5 * (1 - within)
         beyond = (p >= 1).cast(nw.Float64) - (p <= 0).cast(nw.Float64)
-        return (inside.log() - (1 - inside).log() + beyond * INNER_LOG_ODDS) * float(sign)
+        odds = inside.log() - (1 - inside).log() + beyond * INNER_LOG_ODDS
+        if self.predictions.floor is not None:
+            most = most_odds(self.predictions.floor)
+            odds = odds.clip(-most, most)
+        return odds * float(sign)
 
     def _digits(self, key: Key) -> list[Any]:
         """The digits of a cell: whole numbers, of classes what the column holds."""

@@ -47,6 +47,11 @@ class ClassScores:
     predictions: ArrayPredictions
     terms: list[Term]
 
+    @property
+    def ranks_each(self) -> bool:
+        """Whether each class is ranked by a score of its own, which of two classes is not one less the other's."""
+        return self.predictions.scores is not None
+
     def holds(self, term: str) -> bool:
         return any(term == own.name for own in self.terms)
 

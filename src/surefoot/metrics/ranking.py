@@ -168,9 +168,13 @@ class ByClass:
 
 
 def _by_class(t: Tally, name: str, average: Average) -> ByClass:
-    """For two classes an average is the second label's value, as in scikit-learn: the first adds nothing to an AUC."""
+    """For two classes an average is the second label's value, as in scikit-learn: the first adds nothing to an AUC.
+
+    Unless each has a score of its own.
+    """
     assert t.labels is not None
-    wanted = range(1, 2) if average is not None and len(t.labels) == 2 else range(len(t.labels))
+    is_one = average is not None and len(t.labels) == 2 and not getattr(t.table(CLASS_SCORE), "ranks_each", False)
+    wanted = range(1, 2) if is_one else range(len(t.labels))
     # what holds plain terms and weighted ones is made for several areas; what holds either may be made for one
     is_shared = all(t.has(term) for term in (*PLAIN, *WEIGHTED))
     together = tuple(AREAS) if is_shared else (name,)

@@ -77,16 +77,20 @@ class ArrayPredictions(InMemory):
         return of_class
 
     def ranking_scores(self, labels: Sequence[int]) -> list[Floats]:
-        """For each of some classes, numbers that rise strictly with its probability, free of ties made by rounding."""
+        """For each of some classes, numbers that rise with its probability, free of ties made by rounding.
+
+        They rise strictly, but for those that are clipped.
+        """
         if self._log_odds is not None:
-            return list(self._log_odds.of_classes(labels))
-        assert self.probabilities is not None
+            return [self._clip_odds(odds) for odds in self._log_odds.of_classes(labels)]
+        table = self.probabilities if self.scores is None else self.scores
+        assert table is not None
         if self.has_second:
-            p = self.probabilities.astype(np.float64, copy=False)
+            p = self._clip_scores(table.astype(np.float64, copy=False))
             # small p keep their order for the first label too
             return [p if label == 1 else -p for label in labels]
         # neighbouring classes are read together: each row is fetched once for all of them
-        return list(np.ascontiguousarray(self.probabilities[:, list(labels)].T, dtype=np.float64))
+        return list(self._clip_scores(np.ascontiguousarray(table[:, list(labels)].T, dtype=np.float64)))
 
     def rounded_at(self, decimals: int) -> ArrayPredictions:
         """The same, knowing that confidences are text of so many decimals: a doubt of 0 was rounded, not claimed."""
@@ -185,6 +189,7 @@ class ArrayBorder(Border):
             _log_odds=rest.get("log_odds"),
             _rounded=claim.rounded,
             _floor=rest.get("floor"),
+            scores=None if rest.get("scores") is None else _read_only(rest["scores"]),
         )
 
     def from_probabilities(self, y_true: Any, probabilities: Any, *, labels: Any = None, **options: Any) -> Any:

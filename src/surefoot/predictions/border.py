@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from surefoot.core.tally import Label
@@ -163,6 +164,27 @@ class Border(ABC):
         weight = self.weight(sample_weight, len(truth))
         rest = {"truth": truth, "codes": codes, "predicted": chosen, "labels": names, "probabilities": table.values}
         return self.build(correct, claim, weight, **rest, floor=clip)
+
+    def from_scores(
+        self, y_true: Any, scores: Any, *, labels: Any = None, y_pred: Any = None, confidence: Any = None
+    ) -> Predictions:
+        """As :meth:`Predictions.from_scores`."""
+        truth = self.labels("y_true", y_true)
+        table = self.numbers("scores", scores, dimensions=2)
+        if table.values.ndim == 1:
+            raise InvalidPredictions(
+                "is a single column", argument="scores", hint="give one for each class, or use from_probabilities"
+            )
+        classes = check_classes("scores", table.values, truth)
+        names, codes = self._name_classes(truth, labels, classes, is_second=False, pos_label=None)
+        chosen = self._chosen(y_pred, names, self.xp.argmax(table.values, axis=1), len(truth))
+        if confidence is None:
+            own = table.values[self.count_up(len(truth), table.values), chosen]
+            claim = doubts.claim_alone("scores", doubts.narrow(replace(table, values=own), self.cast))
+        else:
+            claim = self._claim(confidence, None, None, len(truth), float32=True)
+        rest = {"truth": truth, "codes": codes, "predicted": chosen, "labels": names, "scores": table.values}
+        return self.build(codes == chosen, claim, None, **rest)
 
     def from_logits(
         self,

@@ -16,7 +16,7 @@ from surefoot.core.tally import Label
 from surefoot.core.view import View
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions.base import Predictions
-from surefoot.predictions.checks import check_lengths
+from surefoot.predictions.checks import check_lengths, most_odds
 from surefoot.predictions.doubt import SAFE_SIDE, count, widen
 from surefoot.predictions.events import HAPPENED, position_of
 from surefoot.predictions.log_odds import LogOdds, OddsOfSecond
@@ -48,6 +48,8 @@ class InMemory(Predictions):
     event_label: Label | None = None
     #: Which of the rows that were given were attempted; these are the rows. None if all were.
     attempted: Any = None
+    #: A score of each class for each row, which are no probabilities: each class is ranked by its own.
+    scores: Any = None
 
     @abstractmethod
     def is_label(self, column: str, label: int) -> Any:
@@ -187,8 +189,14 @@ class InMemory(Predictions):
     def _count(self, flags: Any) -> int:
         return count(flags if self._weight is None else flags & (self._weight > 0))
 
+    @property
+    def has_ranking(self) -> bool:
+        return self.has_probabilities or self.scores is not None
+
     def score_probabilities(self, scores: Any, label: int) -> Any:
-        """The probabilities that the ranking scores of a class stand for."""
+        """The probabilities that the ranking scores of a class stand for, or the scores that they are."""
+        if self.scores is not None:
+            return scores
         if self._log_odds is not None:
             return expit(scores)
         return 1 + scores if self.has_second and label == 0 else scores
@@ -196,13 +204,25 @@ class InMemory(Predictions):
     def score_log_odds(self, label: int, rows: Any) -> Any:
         """The log-odds of a class on some rows, a non-decreasing function of its ranking scores."""
         if self._log_odds is not None:
-            return self._log_odds.of_class(label, rows)
+            return self._clip_odds(self._log_odds.of_class(label, rows))
+        table = self.probabilities if self.scores is None else self.scores
         second_only = self.has_second
         # in one piece: a column of a table is spread over memory
-        p = widen(self.probabilities[rows] if second_only else self.probabilities[rows, label]) + 0.0
+        p = widen(table[rows] if second_only else table[rows, label]) + 0.0
         with np.errstate(divide="ignore"):
-            odds = self.xp.log(p) - self.xp.log1p(-p)
+            odds = self._clip_odds(self.xp.log(p) - self.xp.log1p(-p))
         return -odds if second_only and label == 0 else odds
+
+    def _clip_odds(self, odds: Any) -> Any:
+        """Log-odds clipped as probabilities are."""
+        if self._floor is None:
+            return odds
+        most = most_odds(self._floor)
+        return self.xp.clip(odds, -most, most)
+
+    def _clip_scores(self, scores: Any) -> Any:
+        """Probabilities or scores clipped as confidences are."""
+        return scores if self._floor is None else self.xp.clip(widen(scores), self._floor, 1 - self._floor)
 
     @property
     def has_second(self) -> bool:
@@ -232,6 +252,7 @@ class InMemory(Predictions):
             _labels=labels,
             _log_odds=odds,
             _rounded=self._rounded if is_one_of_two or self._rounded is None else self._rounded & is_predicted,
+            scores=None,
             chosen_view="event",
             event_label=label,
         )
