@@ -5,8 +5,9 @@
 # make docs   the documentation site, in build/docs; open build/docs/index.html
 # make bench  speed, as ratios measured side by side
 # make dist   build the wheel and the sdist, install each in a clean environment and run it there
+# make fuzz   read 100,000 damaged files (FUZZ_FILES=...), which takes an hour or two; what escapes is kept in build/fuzz
 # make test-lowest  run the suite with the lowest versions that pyproject.toml promises (needs Python 3.11)
-.PHONY: demo test test-heavy test-lowest check format stub docs bench dist clean
+.PHONY: demo test test-heavy fuzz test-lowest check format stub docs bench dist clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -36,6 +37,12 @@ test-heavy: .venv/.ready
 	$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/pip install --quiet --disable-pip-version-check '$(TORCH)'
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[torch,spark,conformance,browser,evaluate,inspect,lightning,mlflow]' triton
 	$(BIN)/python -m pytest -m heavy
+
+# damaged files of every kind; another FUZZ_SEED gives others
+FUZZ_FILES ?= 100000
+FUZZ_SEED ?= 1
+fuzz: .venv/.ready
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --n $(FUZZ_FILES) --seed $(FUZZ_SEED)
 
 # The lowest version of every package that pyproject.toml names, and the newest of what those need in turn.
 # Old matplotlib calls new pyparsing, and old Narwhals new DuckDB, by names that are going: those warnings are theirs.

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import math
 from collections.abc import Callable
 from os import PathLike
-from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
+from surefoot._io import limits
+from surefoot._io.printable import printable, printable_value
+from surefoot._io.shapes import Shape
 from surefoot._io.writing import write_whole
 
 Thing = TypeVar("Thing")
@@ -18,8 +21,16 @@ _ENVELOPE = ("surefoot", "schema", "sha256")
 
 
 def write(path: str | PathLike[str], kind: str, schema: int, body: dict[str, Any]) -> None:
-    """Save a document: whole, or not at all."""
-    write_whole(path, dump(kind, schema, body))
+    """Save a document: whole, or not at all; one that could not be read again is refused."""
+    text = dump(kind, schema, body)
+    if len(text) > limits.SAVED[kind]:
+        most = limits.in_words(limits.SAVED[kind])
+        raise OSError(
+            errno.EFBIG,
+            f"this {kind} would take {len(text):,} bytes; at most {most} can be read again. Nothing was written",
+            str(path),
+        )
+    write_whole(path, text)
 
 
 def dump(kind: str, schema: int, body: dict[str, Any]) -> str:
@@ -28,49 +39,58 @@ def dump(kind: str, schema: int, body: dict[str, Any]) -> str:
 
 
 def read(
-    path: str | PathLike[str], kind: str, schema: int, unpack: Callable[[dict[str, Any]], Thing], error: type[Exception]
-) -> Thing:
-    """What ``unpack`` makes of a saved document; one that is damaged, foreign or newer raises ``error``."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except ValueError as why:
-        raise error(f"{path}: not a saved {kind}, or a damaged one ({why}).") from why
-    return parse(text, path, kind, schema, unpack, error)
-
-
-def parse(
-    text: str,
     path: str | PathLike[str],
     kind: str,
     schema: int,
+    shape: Shape,
     unpack: Callable[[dict[str, Any]], Thing],
     error: type[Exception],
 ) -> Thing:
-    """As :func:`read`, of the text of a document; ``path`` says where it comes from."""
+    """What ``unpack`` makes of a saved document of a shape; what is damaged, foreign or newer raises ``error``."""
+    with open(path, "rb") as stream:
+        # one byte more tells that it is too large
+        content = stream.read(limits.SAVED[kind] + 1)
+    return parse(content, str(path), kind, schema, shape, unpack, error)
+
+
+def parse(
+    content: bytes,
+    name: str,
+    kind: str,
+    schema: int,
+    shape: Shape,
+    unpack: Callable[[dict[str, Any]], Thing],
+    error: type[Exception],
+) -> Thing:
+    """As :func:`read`, of what a file of a name holds."""
+    if len(content) > limits.SAVED[kind]:
+        most = limits.in_words(limits.SAVED[kind])
+        raise error(f"{name}: larger than {most}, which no saved {kind} is; nothing was read.")
     try:
-        document = json.loads(text, parse_constant=_refuse_constant)
+        document = json.loads(content.decode("utf-8"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as why:
-        raise error(f"{path}: not a saved {kind}, or a damaged one ({why}).") from why
+        raise error(f"{name}: not a saved {kind}, or a damaged one ({why}).") from why
     if not isinstance(document, dict) or document.get("surefoot") != kind:
-        raise error(f"{path}: not a saved {kind}.")
+        raise error(f"{name}: not a saved {kind}.")
     found = document.get("schema")
     if isinstance(found, bool) or not isinstance(found, int) or found < 1:
-        raise error(f"{path}: damaged {kind} (schema is {found!r}).")
+        raise error(f"{name}: damaged {kind} (schema is {printable_value(found)}).")
     if found > schema:
         raise error(
-            f"{path}: written by a newer surefoot (schema {found}, this one reads up to {schema}); upgrade to read it."
+            f"{name}: written by a newer surefoot (schema {found}, this one reads up to {schema}); upgrade to read it."
         )
-    body = {name: value for name, value in document.items() if name not in _ENVELOPE}
+    body = {key: value for key, value in document.items() if key not in _ENVELOPE}
     try:
         digest = _digest(body)
-    except ValueError as why:  # a number beyond what a float holds
-        raise error(f"{path}: damaged {kind} ({why}).") from why
+    except (ValueError, RecursionError) as why:  # a number beyond what a float holds
+        raise error(f"{name}: damaged {kind} ({why}).") from why
     if document.get("sha256") != digest:
-        raise error(f"{path}: damaged {kind} (its checksum does not match its contents).")
+        raise error(f"{name}: damaged {kind} (its checksum does not match its contents).")
     try:
+        shape.check(body, "")
         return unpack(body)
-    except (KeyError, TypeError, ValueError, OverflowError, AttributeError, RecursionError) as why:
-        raise error(f"{path}: damaged {kind} ({type(why).__name__}: {why}).") from why
+    except ValueError as why:
+        raise error(f"{name}: damaged {kind} ({printable(str(why), 300)}).") from why
 
 
 def numbers(values: Any) -> list[Any]:

@@ -16,6 +16,7 @@ from surefoot.calibrators.safe_bins import SafeBins
 from surefoot.calibrators.safe_platt import SafePlatt
 from surefoot.calibrators.temperature import Temperature
 from surefoot.calibrators.venn_abers import VennAbers
+from surefoot.errors import MissingPackage
 
 if TYPE_CHECKING:
     from surefoot.calibrators.wrapper import Calibrated
@@ -25,8 +26,12 @@ def __getattr__(name: str) -> Any:
     # a classifier of scikit-learn's, which is loaded when it is used
     if name != "Calibrated":
         raise AttributeError(f"module 'surefoot.calibrators' has no attribute {name!r}")
-    from surefoot.calibrators.wrapper import Calibrated
-
+    try:
+        from surefoot.calibrators.wrapper import Calibrated
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "sklearn":
+            raise
+        raise MissingPackage("Calibrated needs scikit-learn, 1.6 or newer: pip install scikit-learn.") from error
     return Calibrated
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
 from surefoot._io import documents
+from surefoot._io.printable import printable
+from surefoot._io.shapes import Flag, Label, ListOf, Malformed, Maybe, Number, OneOf, Record, Shape, Text, Whole
 from surefoot.calibrators.beta import Beta
 from surefoot.calibrators.calibrator import SCHEMA, Calibrator, Support
 from surefoot.calibrators.deflation import Deflation
@@ -69,27 +72,52 @@ def load(path: str | PathLike[str]) -> Calibrator:
     ...     load(f"{folder}/platt.json")
     Platt(top_label=False, from_logits=False)
     """
-    return documents.read(path, "calibrator", SCHEMA, _unpack, InvalidCalibrator)
+    return documents.read(path, "calibrator", SCHEMA, _Fitted(), _unpack, InvalidCalibrator)
+
+
+#: Fields of maps by their types, and parameters by those of their defaults.
+_FIELDS: dict[str, Shape] = {"Floats": ListOf(Number()), "float": Number(), "bool": Flag()}
+_PARAMETERS: dict[type, Shape] = {bool: Flag(), float: Number(), str: Text()}
+
+
+class _Fitted:
+    """The shape of a fitted calibrator, which depends on its method."""
+
+    def check(self, value: Any, where: str) -> None:
+        Record({"method": OneOf(tuple(METHODS))}).check(value, where)
+        kind = METHODS[value["method"]]
+        defaults = kind().get_params()
+        own = Record({one.name: _FIELDS[str(one.type)] for one in fields(kind._map)})
+        shape = Record(
+            {
+                "parameters": Record({}, {name: _PARAMETERS[type(default)] for name, default in defaults.items()}),
+                "classes": ListOf(Label(), least=2),
+                "maps": ListOf(own, least=1),
+            },
+            {"support": Maybe(Record({"rows": Whole(1), "overall": Number(0, 1)}))},
+        )
+        shape.check(value, where)
+        for part, known in (("parameters", defaults), ("maps", own.fields)):
+            for one in [value[part]] if isinstance(value[part], dict) else value[part]:
+                if strange := sorted(set(one) - set(known)):
+                    raise Malformed(f"{part} have '{printable(strange[0])}', which a {value['method']} has not")
 
 
 def _unpack(body: dict[str, Any]) -> Calibrator:
-    kind = METHODS.get(body["method"])
-    if kind is None:
-        raise ValueError(f"there is no calibrator {body['method']!r}")
+    kind = METHODS[body["method"]]
     found = kind(**body["parameters"])
     maps = tuple(
-        kind._map(
-            **{
-                name: np.array(value, dtype=np.float64) if isinstance(value, list) else value
-                for name, value in own.items()
-            }
-        )
+        kind._map(**{name: np.array(x, np.float64) if isinstance(x, list) else x for name, x in own.items()})
         for own in body["maps"]
     )
     classes = body["classes"]
-    if not isinstance(classes, list) or len(set(map(repr, classes))) < 2 or len(maps) != found._map_count(len(classes)):
+    if len({type(label) for label in classes}) != 1 or len(set(classes)) != len(classes):
+        raise ValueError("classes are not of one kind, or one occurs twice")
+    if len(maps) != found._map_count(len(classes)):
         raise ValueError("classes and maps do not fit together")
-    found.classes_, found.maps_ = np.array(classes), maps
     support = body.get("support")
-    found.support_ = None if support is None else Support(**support)
+    if found.is_safe and support is None:
+        raise ValueError("what its guarantee rests on is missing")
+    found.classes_, found.maps_ = np.array(classes), maps
+    found.support_ = None if support is None else Support(support["rows"], support["overall"])
     return found

@@ -114,7 +114,7 @@ class Table:
             raise ValueError(f"steps is {steps!r}")
         if halves not in (0, 1, 2):
             raise ValueError(f"classes is {halves!r}")
-        if codes.ndim != 1 or (codes[1:] <= codes[:-1]).any():
+        if (codes[1:] <= codes[:-1]).any():
             raise ValueError("codes are not in rising order")
         if len(codes) and codes[0] < cls.least_code:
             raise ValueError("a code is negative")

@@ -11,6 +11,8 @@ from typing import Any, Literal
 import numpy as np
 
 from surefoot._io import documents
+from surefoot._io.shapes import Label as Slice
+from surefoot._io.shapes import ListOf, Maybe, Number, Record, Shape, Text, Whole
 from surefoot.core.tally import Label
 from surefoot.errors import InvalidPolicy, InvalidPredictions
 from surefoot.predictions.columns import as_array
@@ -156,7 +158,7 @@ class Policy:
         InvalidPolicy
             If the file is damaged, is not a policy, or was written by a newer version.
         """
-        return documents.read(path, "policy", SCHEMA, _unpack, InvalidPolicy)
+        return documents.read(path, "policy", SCHEMA, _SHAPE, _unpack, InvalidPolicy)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the policy as plain data.
@@ -225,33 +227,34 @@ def _confidences(confidence: Any) -> Any:
     return values
 
 
+_SHARE = Number(math.ulp(0.0), 1 - math.ulp(0.5))
+_THRESHOLDS: dict[str, Shape] = {"accept": Maybe(Number(0, 1)), "refuse": Maybe(Number(0, 1)), "lowest": Number(0, 1)}
+_SHAPE = Record(
+    {
+        **_THRESHOLDS,
+        "error": Maybe(_SHARE),
+        "refuse_error": Maybe(_SHARE),
+        "level": _SHARE,
+        "rows": Whole(),
+        "by": Maybe(Text()),
+        "slices": ListOf(Record({"value": Slice(), **_THRESHOLDS})),
+    }
+)
+
+
 def _unpack(body: dict[str, Any]) -> Policy:
     slices = {part["value"]: _thresholds(part) for part in body["slices"]}
     if len(slices) != len(body["slices"]):
         raise ValueError("a slice occurs twice")
-    level, rows, by = body["level"], body["rows"], body["by"]
-    for name in ("error", "refuse_error", "level"):
-        value = body[name]
-        if not (value is None and name != "level") and not (_is_number(value) and 0 < value < 1):
-            raise ValueError(f"{name} is {value!r}")
-    if isinstance(rows, bool) or not isinstance(rows, int) or rows < 0:
-        raise ValueError(f"rows is {rows!r}")
-    if not (by is None or isinstance(by, str)) or (slices and by is None):
-        raise ValueError(f"by is {by!r}")
-    if not all(isinstance(value, bool | int | str) for value in slices):
-        raise ValueError("a slice is not a label")
-    return Policy(_thresholds(body), body["error"], level, rows, body["refuse_error"], by, slices)
+    if slices and body["by"] is None:
+        raise ValueError("it has slices, and by is null")
+    return Policy(
+        _thresholds(body), body["error"], body["level"], body["rows"], body["refuse_error"], body["by"], slices
+    )
 
 
 def _thresholds(body: dict[str, Any]) -> Thresholds:
-    accept, refuse, lowest = body["accept"], body["refuse"], body["lowest"]
-    for name, value in (("accept", accept), ("refuse", refuse), ("lowest", lowest)):
-        if not (value is None and name != "lowest") and not (_is_number(value) and 0 <= value <= 1):
-            raise ValueError(f"{name} is {value!r}")
+    accept, refuse = body["accept"], body["refuse"]
     if accept is not None and refuse is not None and refuse > accept:
         raise ValueError(f"refuse is {refuse!r}, above accept, {accept!r}")
-    return Thresholds(accept, refuse, lowest)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return Thresholds(accept, refuse, body["lowest"])

@@ -83,6 +83,8 @@ class Accounting:
         self._pattern = self.manner.compiled()
         roles = (self.columns.confidence, self.columns.doubt, self.columns.probabilities)
         self._claims = [n for role in roles if role is not None for n in ([role] if isinstance(role, str) else role)]
+        #: Other numbers, which are written as such and in no other way.
+        self._plain = [name for name in self.columns.numbers() if name not in self._claims]
 
     def settle(self, table: pa.Table, where: Mapping[str, Any]) -> pa.Table:
         """The rows of a batch with their confidences from 0 to 1, less those that are to be left out.
@@ -92,11 +94,15 @@ class Accounting:
         attempted = self.attempted(table)
         reasons: dict[str, Any] = {}
         written_as = {name: table.column(name) for name in self._claims}
+        settled = dict(zip(table.column_names, table.columns, strict=True))
         for name in self._claims:
-            column = table.column(name)
-            if not _is_list(column.type):
-                settled = self._numbers(name, column, where, attempted, reasons)
-                table = table.set_column(table.column_names.index(name), name, settled)
+            if not _is_list(settled[name].type):
+                settled[name] = self._numbers(name, settled[name], where, attempted, reasons)
+        for name in self._plain:
+            if _is_text(settled[name].type):
+                settled[name] = _as_floats(name, settled[name], where)
+        # once for all columns: of a hundred thousand, each would be copied for each
+        table = type(table).from_arrays(list(settled.values()), list(settled))
         for label in filter(None, (self.columns.truth, self.columns.predicted)):
             reasons.setdefault(NO_OUTCOME, []).append((label, _flags(table.column(label).is_null())))
         if self.columns.correct is not None:
@@ -318,6 +324,20 @@ class Accounting:
             shares = ", ".join(f"{value:.4g} ({_part(n, counted)})" for value, n in self._values.most_common())
             told.append(f"Stated confidences, with their shares of rows: {shares}.")
         return tuple(told)
+
+
+def _as_floats(name: str, column: Any, where: Any) -> Any:
+    """Numbers that came as text, because one of the rows around them is none; which that is."""
+    import pyarrow as pa
+
+    values: list[float | None] = []
+    for row, text in enumerate(column.to_pylist()):
+        try:
+            values.append(None if text is None else float(text))
+        except ValueError:
+            why = "not a number; correct or drop the row"
+            raise BadFile(why, column=name, row=where["row"] + row, value=text, file=where["file"]) from None
+    return pa.chunked_array([pa.array(values, pa.float64())])
 
 
 def _share(count: int, rows: int) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from surefoot._io.printable import printable
+from surefoot.files.damage import brief, check_names, damaged
 from surefoot.files.source import BadFile, Batch
 
 if TYPE_CHECKING:
@@ -22,38 +24,90 @@ class ParquetFile:
     is_text = False
 
     def __init__(self, name: str, data: Any) -> None:
-        import pyarrow as pa
         import pyarrow.parquet as pq
 
-        self.name = name
+        self.name, self._data = name, data
         try:
             # read ahead by us, a batch at a time: Arrow would hold a whole file
             self._file = pq.ParquetFile(data, pre_buffer=False)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+            self.schema: pa.Schema = self._file.schema_arrow
+            names = self.schema.names
+        except Exception as error:  # libraries raise almost anything at damaged files, see damage.py
             raise BadFile(f"{_damage(error)}; nothing was read", file=name) from error
-        self.schema = self._file.schema_arrow
+        check_names(name, names)
 
     def head(self) -> pa.Table:
-        for batch in self._read(None, _HEAD):
+        for batch in self._read(self.schema.names, _HEAD):
             return batch.table
         return self.schema.empty_table()
 
     def batches(self, columns: Sequence[str], numbers: Sequence[str]) -> Iterator[Batch]:
-        return self._read(list(columns), _rows_of(self.schema, columns))
+        return self._read([name for name in self.schema.names if name in columns], _rows_of(self.schema, columns))
 
-    def _read(self, columns: list[str] | None, rows: int) -> Iterator[Batch]:
+    def _read(self, names: list[str], rows: int) -> Iterator[Batch]:
         import pyarrow as pa
 
         total, done = self._file.metadata.num_rows, 0
-        # a name with dots is one column, but Parquet would take it for a path
-        names = None if columns is None else [name for name in self.schema.names if name in columns]
-        try:
-            for batch in self._file.iter_batches(batch_size=rows, columns=names):
-                done += batch.num_rows
-                table = pa.Table.from_batches([batch])
-                yield Batch(table if names is None else table.select(names), done / max(1, total))
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
-            raise BadFile(f"damaged after row {done:,} ({_brief(error)})", file=self.name) from error
+        texts = [name for name in names if _is_text(self.schema.field(name).type)]
+        with damaged(self.name, lambda: f"damaged after row {done:,}"):
+            # a long text that many rows share is one value, and only then many: as many as fit
+            file = self._with_values_once(texts)
+            for batch in file.iter_batches(batch_size=rows, columns=names):
+                batch.validate(full=True)
+                # a name with dots is one column, but Parquet would take it for a path
+                table = pa.Table.from_batches([batch]).select(names)
+                for part in _as_text(table, texts, self.schema):
+                    done += part.num_rows
+                    yield Batch(part, done / max(1, total))
+
+    def _with_values_once(self, texts: Sequence[str]) -> Any:
+        import pyarrow.parquet as pq
+
+        if not texts:
+            return self._file
+        if not isinstance(self._data, str):
+            self._data.seek(0)
+        return pq.ParquetFile(self._data, pre_buffer=False, read_dictionary=list(texts))
+
+
+class _Checked(io.RawIOBase):
+    """A file of which no more can be asked than it holds.
+
+    Headers of a damaged file may claim any size, and Arrow takes memory for what is claimed before it reads. Read
+    through this, a claim beyond the end of the file is refused first.
+    """
+
+    #: Up to so much may be asked at the end, where less is left: Arrow looks whether something follows.
+    _little = 1 << 16
+
+    def __init__(self, raw: Any) -> None:
+        self._raw = raw
+        self._size = raw.seek(0, os.SEEK_END)
+        raw.seek(0)
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        return int(self._raw.seek(offset, whence))
+
+    def tell(self) -> int:
+        return int(self._raw.tell())
+
+    def read(self, size: int | None = -1) -> bytes:
+        size = self._size if size is None or size < 0 else size
+        left = max(0, self._size - self._raw.tell())
+        if size > max(left, self._little):
+            raise OSError(f"it claims {size:,} bytes where {left:,} are left")
+        return bytes(self._raw.read(size))
+
+    def close(self) -> None:
+        if not self.closed:
+            self._raw.close()
+        super().close()
 
 
 class ArrowFile:
@@ -62,24 +116,28 @@ class ArrowFile:
     is_text = False
 
     def __init__(self, name: str, data: Any) -> None:
-        import pyarrow as pa
-
         self.name, self._data = name, data
-        try:
-            with self._open() as reader:
-                self.schema = reader.schema
-        except (pa.ArrowInvalid, OSError) as error:
-            raise BadFile(f"not an Arrow file, or a truncated one ({_brief(error)})", file=name) from error
+        with damaged(name, "not an Arrow file, or a truncated one"), self._open() as reader:
+            self.schema: pa.Schema = reader.schema
+            names = self.schema.names
+        check_names(name, names)
 
-    def _open(self) -> Any:
+    def _open(self, columns: Sequence[str] | None = None) -> Any:
+        """Its reader. It is read and not mapped: a mapped file that is cut meanwhile ends the process."""
         import pyarrow as pa
 
-        source = pa.memory_map(self._data) if isinstance(self._data, str) else pa.BufferReader(self._data)
+        fields = None if columns is None else [self.schema.names.index(name) for name in columns]
+        options = pa.ipc.IpcReadOptions(included_fields=fields)
         try:
-            return pa.ipc.open_file(source)
+            return pa.ipc.open_file(self._source(), options=options)
         except pa.ArrowInvalid:
-            source.seek(0)
-            return pa.ipc.open_stream(source)
+            return pa.ipc.open_stream(self._source(), options=options)
+
+    def _source(self) -> Any:
+        import pyarrow as pa
+
+        raw = open(self._data, "rb") if isinstance(self._data, str) else io.BytesIO(self._data)  # noqa: SIM115
+        return pa.PythonFile(_Checked(raw), mode="r")
 
     def head(self) -> pa.Table:
         for batch in self.batches(self.schema.names, ()):
@@ -90,19 +148,41 @@ class ArrowFile:
         import pyarrow as pa
 
         done = 0
-        try:
-            with self._open() as reader:
-                count = getattr(reader, "num_record_batches", None)
-                pieces = reader if count is None else map(reader.get_batch, range(count))
-                kept = [name for name in self.schema.names if name in columns]
-                for number, batch in enumerate(pieces, 1):
-                    table = pa.Table.from_batches([batch]).select(kept)
-                    for start in range(0, table.num_rows, _ROWS):
-                        part = table.slice(start, _ROWS)
-                        done += part.num_rows
-                        yield Batch(part, number / (count or number + 1))
-        except (pa.ArrowInvalid, OSError) as error:
-            raise BadFile(f"damaged after row {done:,} ({_brief(error)})", file=self.name) from error
+        kept = [name for name in self.schema.names if name in columns]
+        with damaged(self.name, lambda: f"damaged after row {done:,}"), self._open(kept) as reader:
+            count = getattr(reader, "num_record_batches", None)
+            pieces = reader if count is None else map(reader.get_batch, range(count))
+            for number, batch in enumerate(pieces, 1):
+                batch.validate(full=True)
+                table = pa.Table.from_batches([batch]).select(kept)
+                for start in range(0, table.num_rows, _ROWS):
+                    part = table.slice(start, _ROWS)
+                    done += part.num_rows
+                    yield Batch(part, number / (count or number + 1))
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow.types as kinds
+
+    return bool(kinds.is_string(kind) or kinds.is_large_string(kind))
+
+
+def _as_text(table: pa.Table, texts: Sequence[str], schema: pa.Schema) -> Iterator[pa.Table]:
+    """The same rows in parts, columns whose values are held once as the text that they are."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    widest = 0
+    for name in texts:
+        for chunk in table.column(name).chunks:
+            values = chunk.dictionary if pa.types.is_dictionary(chunk.type) else chunk
+            widest += pc.max(pc.binary_length(values)).as_py() or 0
+    rows = max(1, min(_ROWS, _BYTES // max(1, widest)))
+    for start in range(0, table.num_rows, rows):
+        part = table.slice(start, rows)
+        for name in texts:
+            part = part.set_column(part.column_names.index(name), name, part.column(name).cast(schema.field(name).type))
+        yield part
 
 
 def _rows_of(schema: pa.Schema, columns: Sequence[str]) -> int:
@@ -121,8 +201,4 @@ def _damage(error: Exception) -> str:
     text = str(error)
     if "magic bytes not found" in text or "footer" in text.lower() or "too small" in text or "smaller than" in text:
         return "truncated Parquet file, or none (no footer)"
-    return f"damaged Parquet file ({_brief(error)})"
-
-
-def _brief(error: Exception) -> str:
-    return printable(str(error).splitlines()[0] if str(error) else type(error).__name__)
+    return f"damaged Parquet file ({brief(error)})"

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from surefoot._io.printable import printable
+from surefoot.files.damage import brief, check_names, damaged
+from surefoot.files.quotes import find_swallowed
 from surefoot.files.source import BadFile, Batch
 from surefoot.files.streams import Pieces, ahead
 
@@ -35,6 +38,8 @@ class DelimitedFile:
         if not first.strip():
             raise BadFile("empty; there is nothing to assess", file=name)
         self._delimiter, self._point = delimiter or _detect_delimiter(first), "."
+        if b"\n" not in first.strip():
+            raise BadFile("one line, and no rows below it; there is nothing to assess", file=name)
         self._head = self._parse(first, None, (), 0, header=True, quotes=b'"' in first)
         if self._delimiter != "," and any(map(_has_decimal_comma, self._head.columns)):
             self._point = ","
@@ -44,9 +49,9 @@ class DelimitedFile:
         if dates:
             self._head = self._parse(first, None, dates, 0, header=True, quotes=b'"' in first)
         self.schema = self._head.schema
-        twice = next((c for i, c in enumerate(self.schema.names) if c in self.schema.names[:i]), None)
-        if twice is not None:
-            raise BadFile(f"two columns are called '{printable(twice)}'", hint="rename one", file=name)
+        with damaged(name, "the names of its columns are no text", "save it as UTF-8"):
+            names = self.schema.names
+        check_names(name, names)
         self._check_text()
         if not self._head.num_rows:
             raise BadFile("a header and no rows; there is nothing to assess", file=name)
@@ -98,15 +103,9 @@ class DelimitedFile:
         import pyarrow as pa
         from pyarrow import csv
 
-        bad: list[Any] = []
-
-        def refuse(row: Any) -> str:
-            bad.append(row)
-            return "error"
-
         names = None if header else self.schema.names
-        read = csv.ReadOptions(column_names=names, block_size=_block(len(piece)))
-        parse = csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=quotes, invalid_row_handler=refuse)
+        read = csv.ReadOptions(column_names=names, block_size=_block(piece))
+        parse = csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=quotes)
         convert = csv.ConvertOptions(
             column_types=types or None,
             include_columns=columns,
@@ -115,20 +114,61 @@ class DelimitedFile:
             decimal_point=self._point,
         )
         try:
-            return csv.read_csv(pa.BufferReader(pa.py_buffer(piece)), read, parse, convert)
-        except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeDecodeError) as error:
-            if bad:
-                row = bad[0]
-                number = 1 + _line_of(bytes(piece), row.text) if row.number is None else row.number
-                raise BadFile(
-                    f"{row.actual_columns} columns instead of {row.expected_columns} ('{printable(row.text)}')",
-                    row=done + number - header - 1,
-                    hint="correct or drop the line",
-                    file=self.name,
-                ) from None
-            if types:
-                self._name_the_cell(bytes(piece), types, done, header)
-            raise BadFile(f"after row {done:,}, {printable(str(error).splitlines()[0])}", file=self.name) from error
+            table = csv.read_csv(pa.BufferReader(pa.py_buffer(piece)), read, parse, convert)
+        except Exception as error:
+            self._explain(bytes(piece), types, done, error, header=header, quotes=quotes)
+        if quotes:
+            self._check_quotes(piece, table.num_rows, done, header=header)
+        return table
+
+    def _check_quotes(self, piece: Any, rows: int, done: int, *, header: bool) -> None:
+        """Refuse a quote that swallows the rows after it: all that follows would be one cell."""
+        content = bytes(piece)
+        if content.count(b"\n") + (not content.endswith(b"\n")) == rows + header:
+            # each line is a row
+            return
+        found = find_swallowed(content.removeprefix(b"\xef\xbb\xbf"), self._delimiter)
+        if found is not None:
+            raise BadFile(
+                f"a quote that {found.why}: the rows after it would be lost",
+                row=max(0, done + found.rows - header),
+                hint='close the quote, or write a quote within a cell twice ("")',
+                file=self.name,
+            )
+
+    def _explain(
+        self, piece: bytes, types: Any, done: int, error: Exception, *, header: bool, quotes: bool
+    ) -> NoReturn:
+        """Say what is wrong with a piece that could not be parsed: a line of too many cells, or a cell."""
+        import pyarrow as pa
+        from pyarrow import csv
+
+        if not isinstance(error, pa.ArrowInvalid | pa.ArrowKeyError | UnicodeDecodeError):
+            raise BadFile(f"after row {done:,}, {brief(error)}", file=self.name) from error
+        bad: list[Any] = []
+
+        def refuse(row: Any) -> str:
+            bad.append(row)
+            return "error"
+
+        # handed out as text, so that what is no text is replaced
+        text = piece.decode("utf-8", "replace").encode()
+        read = csv.ReadOptions(column_names=None if header else self.schema.names, block_size=_block(text))
+        parse = csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=quotes, invalid_row_handler=refuse)
+        with suppress(pa.ArrowException):
+            csv.read_csv(pa.BufferReader(text), read, parse)
+        if bad:
+            row = bad[0]
+            number = 1 + _line_of(text, row.text) if row.number is None else row.number
+            raise BadFile(
+                f"{row.actual_columns} columns instead of {row.expected_columns} ('{printable(row.text)}')",
+                row=done + number - header - 1,
+                hint="correct or drop the line",
+                file=self.name,
+            ) from None
+        if types:
+            self._name_the_cell(piece, types, done, header)
+        raise BadFile(f"after row {done:,}, {brief(error)}", file=self.name) from error
 
     def _name_the_cell(self, piece: bytes, types: Any, done: int, header: bool) -> None:
         """Something could not be read as its type: read the piece as text, and find the first cell that is not."""
@@ -139,13 +179,12 @@ class DelimitedFile:
         try:
             texts = csv.read_csv(
                 pa.BufferReader(piece),
-                csv.ReadOptions(column_names=None if header else names, block_size=_block(len(piece))),
+                csv.ReadOptions(column_names=None if header else names, block_size=_block(piece)),
                 csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=b'"' in piece),
                 csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), include_columns=list(types)),
             )
-        except pa.ArrowInvalid as error:
-            why = f"after row {done:,}, {printable(str(error).splitlines()[0])}"
-            raise BadFile(why, hint="is it text in UTF-8?", file=self.name) from error
+        except pa.ArrowException as error:
+            raise BadFile(f"after row {done:,}, {brief(error)}", hint="is it text in UTF-8?", file=self.name) from error
         found = []
         for name, kind in types.items():
             values = texts.column(name).to_pylist()
@@ -174,8 +213,12 @@ def _has_decimal_comma(column: Any) -> bool:
     return any("," in value for value in values) and all(_COMMA.fullmatch(value) for value in values)
 
 
-def _block(size: int) -> int:
-    return max(1 << 16, min(1 << 22, size + 1))
+def _block(piece: Any) -> int:
+    """How much of a piece Arrow parses at a time: a row may lie in two blocks, and not in three."""
+    size, most = len(piece), 1 << 22
+    held: Any = piece.obj if isinstance(piece, memoryview) else piece
+    has_long_line = any(held.find(b"\n", at, at + most // 2) < 0 for at in range(0, size, most // 2))
+    return max(1 << 16, size + 1 if has_long_line else min(most, size + 1))
 
 
 def _line_of(piece: bytes, text: str) -> int:

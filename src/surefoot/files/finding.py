@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from surefoot._io.printable import printable
 from surefoot.errors import InvalidPredictions
 from surefoot.files.columns import Columns, each_of
-from surefoot.files.source import BadFile
-from surefoot.files.stated import number_alone, stated
+from surefoot.files.damage import check_names
+from surefoot.files.stated import number_alone, stated, with_numbers
 from surefoot.predictions.attempts import GRADES, NO, OUTCOMES, YES, word
 
 if TYPE_CHECKING:
@@ -84,11 +84,9 @@ class _Finder:
     def __init__(self, name: str, head: pa.Table, given: dict[str, Any]) -> None:
         import pyarrow.types as kinds
 
-        self.name, self.head, self.kinds = name, _as_numbers(head), kinds
+        self.name, self.head, self.kinds = name, with_numbers(head), kinds
         self.columns = list(head.column_names)
-        twice = next((c for i, c in enumerate(self.columns) if c in self.columns[:i]), None)
-        if twice is not None:
-            raise BadFile(f"two columns are called '{printable(twice)}'; rename one", file=name)
+        check_names(name, self.columns)
         #: Names of roles besides those that are known.
         self.names: Mapping[str, str] = {}
         self.taken: dict[str, Any] = {}
@@ -416,22 +414,6 @@ def _is_yes(value: Any) -> bool:
 def _leaf(column: str) -> str:
     """The plain name of a value within others, as of judge.confidence."""
     return plain(column.rpartition(".")[2] or column)
-
-
-def _as_numbers(head: pa.Table) -> pa.Table:
-    """The first rows, with numbers that are written as percentages or with a decimal comma as numbers from 0 to 1."""
-    import pyarrow as pa
-    import pyarrow.types as kinds
-
-    for i, field in enumerate(head.schema):
-        texts = [text for text in head.column(i).to_pylist() if text] if kinds.is_string(field.type) else []
-        if not texts or not any(mark in texts[0] for mark in "%,"):
-            continue
-        read = [number_alone(text) for text in head.column(i).to_pylist()]
-        if all(one is not None for one, text in zip(read, head.column(i).to_pylist(), strict=True) if text):
-            values = [None if one is None else one.number for one in read]
-            head = head.set_column(i, field.name, pa.array(values, pa.float64()))
-    return head
 
 
 def plain(column: str) -> str:

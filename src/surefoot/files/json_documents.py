@@ -6,14 +6,13 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from surefoot._io import limits
 from surefoot._io.printable import printable
 from surefoot.files.inspect_log import is_inspect, log_of_document
+from surefoot.files.json_text import parse_json
 from surefoot.files.log import Log
 from surefoot.files.records import record
 from surefoot.files.source import BadFile
-
-#: Bytes of a document at most: it is read whole, and takes ten times as much memory.
-MOST_BYTES = 1 << 27
 
 
 def is_document(first: bytes) -> bool:
@@ -33,19 +32,17 @@ def is_record_of_records(first: bytes) -> bool:
 
 def open_document(name: str, read: Callable[[], bytes], size: int) -> Log:
     """The records of a document."""
-    if size > MOST_BYTES:
+    most = limits.in_words(limits.DOCUMENT)
+    if size > limits.DOCUMENT:
         raise BadFile(
-            f"JSON in one piece of more than {MOST_BYTES >> 20} MiB is not read",
+            f"JSON in one piece of more than {most} is not read",
             hint="write one object on each line (JSON lines), which may have any size",
             file=name,
         )
     content = read()
-    if len(content) > MOST_BYTES:
-        raise BadFile(f"it unpacks to more than {MOST_BYTES >> 20} MiB of JSON in one piece", file=name)
-    try:
-        document = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise BadFile(f"not JSON ({printable(str(error))})", hint="is the file cut off?", file=name) from None
+    if len(content) > limits.DOCUMENT:
+        raise BadFile(f"it unpacks to more than {most} of JSON in one piece", file=name)
+    document = parse_json(name, content, "not JSON", hint="is the file cut off?")
     if is_inspect(document):
         return log_of_document(name, document)
     records = document

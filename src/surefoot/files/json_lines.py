@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from surefoot._io.printable import printable, printable_value
+from surefoot._io.printable import printable_value
+from surefoot.files.damage import check_names
+from surefoot.files.json_text import parse_json
 from surefoot.files.reasons import WHY
 from surefoot.files.records import record
 from surefoot.files.source import BadFile, Batch
@@ -32,6 +34,7 @@ class JsonLinesFile:
             raise BadFile("empty; there is nothing to assess", file=name)
         self._head = first_look(rows)
         self.schema = self._head.schema
+        check_names(name, self.schema.names)
 
     def head(self) -> pa.Table:
         return self._head
@@ -107,10 +110,10 @@ def columns_of(
             values = [_written(value) for value in values]
         try:
             arrays.append(pa.array(values, type=kind))
-        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, UnicodeEncodeError):
-            row = next(i for i, value in enumerate(values) if not _fits(value, kind))
+        except (pa.ArrowException, OverflowError, UnicodeEncodeError):
+            row = _first_odd(values, kind)
             raise BadFile(
-                "of another type than in the first rows",
+                _odd_in_words(values[row]),
                 column=column,
                 row=done + row,
                 value=values[row],
@@ -122,7 +125,7 @@ def columns_of(
 
 def _written(value: Any) -> Any:
     """A number among words, as it would be written."""
-    return value if value is None or isinstance(value, str) else repr(value)
+    return value if value is None or isinstance(value, str) else _as_text(value)
 
 
 def objects(name: str, piece: bytes, done: int, most: int | None = None) -> list[dict[str, Any]]:
@@ -133,12 +136,7 @@ def objects(name: str, piece: bytes, done: int, most: int | None = None) -> list
             continue
         if most is not None and len(rows) >= most:
             break
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            # the first piece may end within a line
-            why = f"not a JSON object ({printable(str(error))})"
-            raise BadFile(why, row=done + len(rows), hint="is the file cut off?", file=name) from None
+        row = parse_json(name, line, "not a JSON object", row=done + len(rows), hint="is the file cut off?")
         if not isinstance(row, dict):
             why = f"{printable_value(row)} is no JSON object"
             raise BadFile(why, row=done + len(rows), hint="each line must be one JSON object", file=name)
@@ -158,26 +156,67 @@ def first_look(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
         values = [row.get(name) for row in rows]
         kinds = {type(value) for value in values if value is not None}
         if kinds <= {int, float} and float in kinds:
-            columns[name] = pa.array([None if v is None else float(v) for v in values])
+            columns[name] = pa.array([None if v is None else _as_float(v) for v in values])
         elif kinds <= {int, float, str, bool} and len(kinds) > 1:
             columns[name] = pa.array(
-                [None if v is None else str(v).encode("utf-8", "replace").decode() for v in values]
+                [None if v is None else _as_text(v).encode("utf-8", "replace").decode() for v in values]
             )
         elif dict not in kinds:
             try:
                 columns[name] = pa.array(values)
-            except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, UnicodeEncodeError):
+            except UnicodeEncodeError:
+                # a column of text all the same; the row is refused when it is read
+                columns[name] = pa.array(
+                    [v.encode("utf-8", "replace").decode() if isinstance(v, str) else None for v in values]
+                )
+            except (pa.ArrowException, OverflowError):
                 if kinds == {int}:
                     # beyond what a number holds; an id may well be
                     columns[name] = pa.array([None if v is None else str(v) for v in values])
     return pa.table(columns)
 
 
-def _fits(value: Any, kind: Any) -> bool:
+def _as_float(value: Any) -> float:
+    """A number as a float; one that is beyond all floats is infinite."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _as_text(value: Any) -> str:
+    """A value among words, as it would be written; Python refuses to write the longest numbers."""
+    try:
+        return str(value)
+    except ValueError:
+        return str(_as_float(value))
+
+
+def _first_odd(values: Sequence[Any], kind: Any) -> int:
+    """The first value that no column of this type can hold, or that does not go with those before it."""
+    alone = next((i for i, value in enumerate(values) if not _fits([value], kind)), None)
+    if alone is not None:
+        return alone
+    fit, odd = 0, len(values)
+    while odd - fit > 1:
+        middle = (fit + odd) // 2
+        fit, odd = (middle, odd) if _fits(values[:middle], kind) else (fit, middle)
+    return fit
+
+
+def _odd_in_words(value: Any) -> str:
+    if isinstance(value, str):
+        return "which is half of a character (a lone surrogate), not text"
+    if isinstance(value, int) and abs(value) >= 1 << 63:
+        return "too large for a whole number"
+    return "of another type than in the first rows"
+
+
+def _fits(values: Sequence[Any], kind: Any) -> bool:
     import pyarrow as pa
 
     try:
-        pa.array([value], type=kind)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, UnicodeEncodeError):
+        pa.array(values, type=kind)
+    except (pa.ArrowException, OverflowError, UnicodeEncodeError):
         return False
     return True

@@ -8,27 +8,31 @@ import io
 import re
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from surefoot._io import limits
 from surefoot._io.printable import printable
 from surefoot.core.tally import Tally
 from surefoot.errors import InvalidTally, MissingPackage
 from surefoot.files.arrays import ArrayFile
 from surefoot.files.columnar import ArrowFile, ParquetFile
+from surefoot.files.damage import damaged
 from surefoot.files.databases import DuckDB, Sqlite, is_address, open_address
 from surefoot.files.delimited import DelimitedFile
 from surefoot.files.excel import ExcelFile
 from surefoot.files.folders import choose_files
 from surefoot.files.harness import is_sample_log, open_sample_log
 from surefoot.files.inspect_log import open_archive
-from surefoot.files.json_documents import MOST_BYTES, is_document, is_record_of_records, open_document
+from surefoot.files.json_documents import is_document, is_record_of_records, open_document
 from surefoot.files.json_lines import JsonLinesFile
 from surefoot.files.kinds import kind_of_file
 from surefoot.files.part import Part
 from surefoot.files.partitions import add_values
 from surefoot.files.source import BadFile, Source
+from surefoot.files.spooled import Spooled
 from surefoot.files.streams import GZIP, ZSTD, LiveLines, Pieces, decompress
 
 _PACKED = (".gz", ".zst", ".zstd")
@@ -72,10 +76,8 @@ def open_data(path: str, delimiter: str | None = None, part: Part | None = None)
         raise MissingPackage("reading files needs PyArrow: pip install pyarrow.") from error
     if path == "-":
         _check_open()
-        content = sys.stdin.buffer.read()
-        return _opened(
-            "standard input", lambda: io.BufferedReader(io.BytesIO(content)), len(content), None, delimiter, part
-        )
+        content = Spooled(sys.stdin.buffer)
+        return _opened("standard input", content.open, content.size, None, delimiter, part)
     if is_address(path):
         return [open_address(path, part)]
     paths = paths_of(path)
@@ -113,9 +115,9 @@ def open_live(delimiter: str | None) -> list[Source] | Tally:
     start = stdin.peek(8)
     if start.startswith((GZIP, ZSTD)) or _guess(start) not in ("csv", "tsv", "jsonl"):
         return open_data("-", delimiter)
-    kind = _guess(start)
-    lines = LiveLines("standard input", stdin)
-    if kind == "jsonl":
+    is_json = _guess(start) == "jsonl"
+    lines = LiveLines("standard input", stdin, quoted=not is_json)
+    if is_json:
         return [JsonLinesFile("standard input", lines)]
     return [DelimitedFile("standard input", lines, delimiter)]
 
@@ -164,11 +166,16 @@ def _format(path: Path) -> str | None:
 
 def _at(path: Path, delimiter: str | None, part: Part) -> list[Source] | Tally:
     try:
-        with path.open("rb"):
-            pass
-        size = path.stat().st_size
+        with path.open("rb") as raw:
+            size, is_pipe = path.stat().st_size, not path.is_file()
+            if path.is_block_device() or (path.is_char_device() and not raw.isatty()):
+                raise BadFile("a device, which holds no rows", file=str(path))
+            # a pipe, such as <(zcat x.csv.gz) in a shell, gives its bytes once
+            content = Spooled(raw) if is_pipe else None
     except OSError as error:
         raise BadFile(f"cannot be opened ({error.strerror})", file=str(path)) from error
+    if content is not None:
+        return _opened(str(path), content.open, content.size, _format(path), delimiter, part)
     return _opened(str(path), lambda: path.open("rb"), size, _format(path), delimiter, part, path)
 
 
@@ -188,15 +195,15 @@ def _opened(
         is_packed = raw.peek(8)[:8].startswith((GZIP, ZSTD))
         start = _start(name, raw)
     # what is packed is not looked into further than its first bytes
-    reopened = open_it if not is_packed else lambda: io.BytesIO(_whole(name, open_it))
+    reopened = open_it if not is_packed else lambda: io.BytesIO(_whole(name, open_it, size))
     # databases of both kinds are called so
     told = None if path is not None and path.suffix.lower() == ".db" else kind
     found = kind_of_file(name, start, told, reopened)
     kind = found or kind or _guess(start)
     if kind == "tally" or (kind == "jsonl" and _is_tally(name, open_it)):
-        return _tally(name, path, open_it, is_packed)
+        return _tally(name, open_it)
     if kind == "inspect":
-        return [open_archive(name, str(path) if path is not None and not is_packed else _whole(name, open_it))]
+        return [open_archive(name, str(path) if path is not None and not is_packed else _whole(name, open_it, size))]
     part.check(name, "workbook" if kind == "xlsx" else "database" if kind in _DATABASES else "file")
     if kind in _DATABASES:
         if path is None or is_packed:
@@ -205,9 +212,9 @@ def _opened(
     if kind == "xlsx":
         return [ExcelFile(name, str(path) if path is not None and not is_packed else reopened(), part.sheet)]
     if kind in ("parquet", "arrow", "npz"):
-        whole = _whole(name, open_it) if is_packed or path is None else None
+        whole = _whole(name, open_it, size) if is_packed or path is None else None
         if kind == "npz":
-            return [ArrayFile(name, str(path) if whole is None else io.BytesIO(whole))]
+            return [ArrayFile(name, str(path) if whole is None else whole)]
         data = str(path) if whole is None else whole
         if kind == "parquet":
             return [ParquetFile(name, data if isinstance(data, str) else io.BytesIO(data))]
@@ -215,18 +222,18 @@ def _opened(
     is_utf16 = start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     pieces = Pieces(name, open_it, size, quoted=kind != "jsonl", decoded=kind != "jsonl" or is_utf16)
     if kind == "jsonl":
-        first = pieces.first()
-        if is_document(first) or (is_record_of_records(first) and pieces.has_one_line()):
-            return [open_document(name, lambda: _whole(name, open_it, MOST_BYTES), 0 if is_packed else size)]
+        first = b"" if is_document(start) else pieces.first()
+        if is_document(first or start) or (is_record_of_records(first) and pieces.has_one_line()):
+            return [open_document(name, lambda: _read(name, open_it, limits.DOCUMENT + 1), 0 if is_packed else size)]
         return [open_sample_log(name, pieces) if is_sample_log(first) else JsonLinesFile(name, pieces)]
     return [DelimitedFile(name, pieces, delimiter or ("\t" if kind == "tsv" else None))]
 
 
 def _start(name: str, raw: BinaryIO) -> bytes:
-    try:
-        return decompress(name, raw).read(4096)
-    except (OSError, EOFError):
-        return b""
+    # what is wrong with it is told when it is read
+    with suppress(BadFile), damaged(name, "damaged"):
+        return bytes(decompress(name, raw).read(4096))
+    return b""
 
 
 def _guess(start: bytes) -> str:
@@ -247,24 +254,33 @@ def _is_tally(name: str, open_it: Callable[[], Any]) -> bool:
         return re.match(rb'\s*\{\s*"surefoot"\s*:\s*"tally"', _start(name, raw)) is not None
 
 
-def _tally(name: str, path: Path | None, open_it: Callable[[], Any], is_packed: bool) -> Tally:
+def _tally(name: str, open_it: Callable[[], Any]) -> Tally:
     try:
-        if path is not None and not is_packed:
-            return Tally.load(path)
-        import tempfile
-
-        with tempfile.NamedTemporaryFile(suffix=".tally") as kept:
-            kept.write(_whole(name, open_it))
-            kept.flush()
-            return Tally.load(kept.name)
-    except (InvalidTally, OSError) as error:
+        # one byte more tells that it is too large
+        return Tally.from_text(_read(name, open_it, limits.SAVED["tally"] + 1), name)
+    except InvalidTally as error:
         raise BadFile(printable(error, 300).rstrip(".")) from error
 
 
-def _whole(name: str, open_it: Callable[[], Any], most: int = -1) -> bytes:
-    """All bytes, unpacked; one more than ``most`` at most."""
-    try:
-        with open_it() as raw:
-            return decompress(name, raw).read(most + 1 if most >= 0 else -1)
-    except (OSError, EOFError) as error:
-        raise BadFile(f"truncated or damaged compressed file ({printable(str(error))})", file=name) from error
+def _whole(name: str, open_it: Callable[[], Any], size: int) -> bytes:
+    """All bytes of a file of ``size`` bytes, unpacked."""
+    most = limits.unpacked(size)
+    content = _read(name, open_it, most + 1)
+    if len(content) > most:
+        raise BadFile(
+            f"it unpacks to more than {limits.in_words(most)}, and a packed file of this kind is read whole",
+            hint="unpack it; Parquet and Arrow are packed within, and then read in pieces",
+            file=name,
+        )
+    return content
+
+
+def _read(name: str, open_it: Callable[[], Any], most: int) -> bytes:
+    """The bytes of a file, unpacked, and no more than so many."""
+    parts, left = [], most
+    with damaged(name, "truncated or damaged compressed file"), open_it() as raw:
+        stream = decompress(name, raw)
+        while left and (some := stream.read(min(left, 1 << 24))):
+            parts.append(some)
+            left -= len(some)
+    return b"".join(parts)

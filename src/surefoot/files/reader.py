@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from surefoot._io import limits
 from surefoot._io.printable import printable
 from surefoot.assessment.identifiers import repeated_identifier
 from surefoot.core.tally import Label, Tally, add_not_attempted
@@ -25,9 +26,10 @@ from surefoot.files.held import Reading
 from surefoot.files.json_lines import JsonLinesFile
 from surefoot.files.leaderboards import leaderboard_note
 from surefoot.files.log import Log
-from surefoot.files.rounding import decimals_of
+from surefoot.files.rounding import decimals_of, sums_to_one
 from surefoot.files.source import BadFile, Batch, Source, gather
 from surefoot.files.streams import ahead
+from surefoot.files.types import check_lengths, check_types
 from surefoot.metrics import ALL
 from surefoot.metrics.tallying import tally, terms_for
 from surefoot.predictions import ArrayPredictions, Predictions
@@ -49,7 +51,6 @@ if TYPE_CHECKING:
 
 #: Rows and bytes up to which all rows are held in memory, so that every indicator can be had.
 MOST_ROWS, MOST_BYTES = 2_000_000, 1 << 29
-_MOST_SLICES = 10_000
 
 Progress = Callable[[float, int], None]
 
@@ -101,6 +102,9 @@ class Reader(Attempting):
                     file=first.name,
                 )
             self.names = list(dict.fromkeys([*self.names, parts]))
+        self._names_of_rows = [
+            one for one in (self.columns.truth, self.columns.predicted, sliced, group) if one is not None
+        ]
         for source in sources:
             if isinstance(source, DelimitedFile):
                 source.verbatim = frozenset(self.show) - {*self.columns.names(), sliced, group}
@@ -109,7 +113,9 @@ class Reader(Attempting):
         )
         self.starts, self.gaps, self.gaps_before = [], [], []
         self.is_text = all(source.is_text for source in sources)
-        self._check_types()
+        if not self.is_text:
+            shown_only = {*self.show} - {*self.columns.names(), by, group}
+            check_types(sources, [name for name in self.names if name not in shown_only])
         if positive is not None and not self._is_second() and self.of != "event":
             raise Ambiguous(
                 "--positive names the label of a single column of probabilities; no such column is used here",
@@ -217,16 +223,13 @@ class Reader(Attempting):
             start, done = done, done + batch.table.num_rows
             by = self.by_values(batch.table, rows, start)
             part = add_up(rows, by)
-            part = part if self.by is None else _rename_slices(part, self.by)
+            part = part if self.by in (None, part.by) else replace(part, by=self.by)
             try:
                 total = part if total is None else total + part
             except InvalidTally as error:
                 raise BadFile(str(error).rstrip("."), **self.where(done - 1)) from error
-            if total.slices is not None and len(total.slices) > _MOST_SLICES:
-                raise BadFile(
-                    f"more than {_MOST_SLICES:,} slices by '{printable(str(self.by))}'",
-                    file=self.name,
-                )
+            if total.slices is not None:
+                self._check_slices(len(total.slices))
             self.progress(batch.share, done)
         if total is None and skipped:
             raise BadFile(str(NothingAttempted.among(skipped)).rstrip("."), file=self.name)
@@ -264,13 +267,15 @@ class Reader(Attempting):
             self.starts.append(done)
             self.gaps_before.append(len(self.gaps))
             read = 0
-            missing = next((name for name in self.names if name not in source.schema.names), None)
+            there = set(source.schema.names)
+            missing = next((name for name in self.names if name not in there), None)
             if missing is not None:
                 raise BadFile(
                     f"it has no column '{printable(missing)}', which the first file has",
                     file=source.name,
                 )
             for batch in ahead(source.batches(self.names, self.columns.numbers())):
+                check_lengths(batch.table, self._names_of_rows, {"file": source.name, "row": read})
                 table = self.accounting.settle(batch.table, {"file": source.name, "row": read})
                 read += batch.table.num_rows
                 done += table.num_rows
@@ -347,7 +352,9 @@ class Reader(Attempting):
         names = getattr(self.columns, role)
         if isinstance(names, str):
             return table.column(names), labels
-        columns = [as_array(name, table.column(name)) for name in names]
+        # looked up once: by its name each of many columns is searched for among all
+        held = dict(zip(table.column_names, table.columns, strict=True))
+        columns = [as_array(name, held[name]) for name in names]
         whole = next((i for i, column in enumerate(columns) if column.dtype.kind != "f"), None)
         if whole is not None and role == "probabilities":
             raise InvalidPredictions(
@@ -364,8 +371,19 @@ class Reader(Attempting):
         if self.by is None or self.by in ("predicted", "truth"):
             if self.by is not None and getattr(predictions, self.by) is None:
                 raise BadFile("it holds no labels to slice by, only whether rows are correct", file=self.name)
+            if self.by is not None:
+                self._check_slices(len(distinct(getattr(predictions, self.by))))
             return self.by
-        return self._values(table, self.by, "sliced by it", start)
+        values = self._values(table, self.by, "sliced by it", start)
+        self._check_slices(len(np.unique(values)))
+        return values
+
+    def _check_slices(self, count: int) -> None:
+        """Refuse more slices than can be assessed, before any of them is."""
+        if count > limits.SLICES:
+            why = f"{count:,} slices by '{printable(str(self.by))}'; at most {limits.SLICES:,} are assessed"
+            hint = "slice by a column of fewer values; of identifiers, --group tells which rows belong together"
+            raise BadFile(why, hint=hint, file=self.name)
 
     def group_values(self, table: pa.Table, start: int = 0) -> Any:
         """What each row belongs to; None if that was not asked for."""
@@ -389,20 +407,6 @@ class Reader(Attempting):
             ) from error
 
     # -- what all rows must agree on ---------------------------------------------------------------------------------
-
-    def _check_types(self) -> None:
-        """What files call by one name must be of one type: else one would be rounded, or read, like the other."""
-        first = self.sources[0].schema
-        shown_only = {*self.show} - {*self.columns.names(), self.by, self.group}
-        for name in self.names if not self.is_text else ():
-            if name in shown_only:
-                continue
-            for source in self.sources[1:]:
-                if name in source.schema.names:
-                    wanted, own = (_plain_type(schema.field(name).type) for schema in (first, source.schema))
-                    if own != wanted:
-                        said = f"{printable(name)} is of type {own}, in the first file {wanted}"
-                        raise BadFile(f"{said}; convert one", file=source.name)
 
     def labels_of_all(self) -> Any:
         """The labels of all rows, which no batch alone may hold; None where there are no scores to be named."""
@@ -478,7 +482,11 @@ class Reader(Attempting):
             return 2
         size = getattr(self._score_type(), "list_size", None)
         if size is None:
-            size = len(self.sources[0].head().column(str(self.columns.probabilities or self.columns.logits))[0])
+            name = str(self.columns.probabilities or self.columns.logits)
+            lists = self.sources[0].head().column(name).drop_null()
+            if not len(lists):
+                raise BadFile("holds no lists in the first rows", column=name, file=self.sources[0].name)
+            size = len(lists[0])
         return int(size)
 
     def _is_second(self) -> bool:
@@ -487,30 +495,3 @@ class Reader(Attempting):
 
     def _score_type(self) -> Any:
         return self.sources[0].schema.field(str(self.columns.probabilities or self.columns.logits)).type
-
-
-def sums_to_one(table: Any) -> Any:
-    """Probabilities in text whose sums rounding has moved, by half a last digit a class at most, divided by them."""
-    decimals = decimals_of(table.ravel())
-    sums = table.sum(axis=1, keepdims=True)
-    off = float(np.abs(sums - 1).max())
-    if decimals and 9e-4 < off <= table.shape[1] * 0.5 * 10.0**-decimals * (1 + 1e-9):
-        return table / sums
-    return table
-
-
-def _plain_type(kind: Any) -> str:
-    """A type without the ways there are to store it."""
-    import pyarrow.types as kinds
-
-    if kinds.is_dictionary(kind):
-        kind = kind.value_type
-    if kinds.is_list(kind) or kinds.is_large_list(kind) or kinds.is_fixed_size_list(kind):
-        return f"list of {kind.value_type}"
-    if kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind):
-        return "text"
-    return "whole numbers" if kinds.is_integer(kind) else str(kind)
-
-
-def _rename_slices(part: Tally, by: str) -> Tally:
-    return part if part.by == by else replace(part, by=by)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _NUMBER = r"\d{1,9}+(?:[.,]\d{1,30}+)?(?:[eE][+-]?\d{1,3}+)?|[.,]\d{1,30}+"
 _UNIT = r"\\?%|per\s?cent\b|percent\b|/\s*100\b|/\s*10\b|/\s*1(?:\.0)?\b(?!\.\d)|out\s+of\s+100\b|out\s+of\s+10\b"
@@ -92,3 +95,19 @@ def _read(number: str, unit: str | None) -> Stated:
         return Stated(value, has_unit=False)
     plain = re.sub(r"^(/|\\|out\s+of)\s*", "", " ".join(unit.lower().split()))
     return Stated(value / _DIVISORS[plain], has_unit=True)
+
+
+def with_numbers(head: pa.Table) -> pa.Table:
+    """The first rows, with numbers that are written as percentages or with a decimal comma as numbers from 0 to 1."""
+    import pyarrow as pa
+    import pyarrow.types as kinds
+
+    for i, field in enumerate(head.schema):
+        texts = [text for text in head.column(i).to_pylist() if text] if kinds.is_string(field.type) else []
+        if not texts or not any(mark in texts[0] for mark in "%,"):
+            continue
+        read = [number_alone(text) for text in head.column(i).to_pylist()]
+        if all(one is not None for one, text in zip(read, head.column(i).to_pylist(), strict=True) if text):
+            values = [None if one is None else one.number for one in read]
+            head = head.set_column(i, field.name, pa.array(values, pa.float64()))
+    return head

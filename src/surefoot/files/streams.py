@@ -5,13 +5,13 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
-import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
-from surefoot._io.printable import printable
-from surefoot.errors import MissingPackage
+from surefoot._io import limits
+from surefoot.files.damage import damaged
+from surefoot.files.quotes import open_from
 from surefoot.files.source import BadFile
 
 Item = TypeVar("Item")
@@ -48,14 +48,19 @@ class Pieces:
         self, name: str, open_it: Callable[[], BinaryIO], size: int | None, *, quoted: bool, decoded: bool = False
     ) -> None:
         self.name, self._open, self._size = name, open_it, size
+        # an object of JSON may be large
+        self._longest = limits.LINE if quoted else limits.DOCUMENT
         #: Whether a line break within quotes ends no line, and whether text may be in another encoding than UTF-8.
         self._quoted, self._decoded = quoted, decoded
 
     def first(self) -> bytes:
-        """The first piece."""
+        """The first piece; more if it holds no header and a row, as where a line is very long."""
+        held = b""
         for piece in self:
-            return bytes(piece.data)
-        return b""
+            held += bytes(piece.data)
+            if held.count(b"\n") > 1:
+                break
+        return held
 
     def has_one_line(self) -> bool:
         """Whether all is on one line."""
@@ -66,6 +71,15 @@ class Pieces:
             if lines > 1:
                 return False
         return True
+
+    def _check_line(self, size: int) -> None:
+        """Refuse a line that is longer than lines may be."""
+        if size > self._longest:
+            raise BadFile(
+                f"a line is longer than {limits.in_words(self._longest)}",
+                hint="is it text with one row on each line? Tables of very many columns fit into Parquet",
+                file=self.name,
+            )
 
     def __iter__(self) -> Iterator[Piece]:
         with self._open() as raw:
@@ -83,6 +97,7 @@ class Pieces:
                 held += got
                 cut = held if not got else _line_end(buffer, held, self._quoted)
                 rest = bytes(view[cut:held])
+                self._check_line(len(rest))
                 if cut:
                     share = min(1.0, raw.tell() / self._size) if self._size else 0.0
                     yield Piece(view[:cut], share, buffer.find(b'"', 0, cut) >= 0)
@@ -95,32 +110,48 @@ class Pieces:
 class LiveLines(Pieces):
     """Lines as they arrive, for one pass: each piece holds the whole lines that are there."""
 
-    def __init__(self, name: str, stream: BinaryIO) -> None:
-        super().__init__(name, lambda: stream, None, quoted=False)
-        self._stream = stream
-        self._seen = b""
+    def __init__(self, name: str, stream: BinaryIO, *, quoted: bool) -> None:
+        super().__init__(name, lambda: stream, None, quoted=quoted)
+        self._stream: Any = stream
+        self._text = AsUtf8(stream) if quoted else None
+        self._seen = bytearray()
+        self._is_over = False
 
     def first(self) -> bytes:
         """The header and the first row; of objects, the first of them."""
-        wanted = 1 if self._seen.lstrip().startswith(b"{") else 2
-        while self._seen.count(b"\n") < wanted and (line := self._stream.readline()):
-            self._seen += line
-            wanted = 1 if self._seen.lstrip().startswith(b"{") else 2
-        return self._seen
+        while not self._is_over and self._seen.count(b"\n") < (1 if self._seen[:64].lstrip().startswith(b"{") else 2):
+            self._read_more()
+        return bytes(self._seen)
+
+    def _read_more(self) -> None:
+        """The next bytes that are there."""
+        block = self._stream.read1(_FIRST)
+        self._is_over = not block
+        self._seen += block if self._text is None else self._text.in_utf8(block)
+        end = self._seen.rfind(b"\n") + 1
+        self._check_line(len(self._seen) - end)
+
+    def _end(self) -> int:
+        """Where the last whole line ends."""
+        cut = self._seen.rfind(b"\n") + 1
+        if not self._quoted or (opened := open_from(self._seen[:cut])) < 0:
+            return cut
+        cut = self._seen.rfind(b"\n", 0, opened) + 1
+        if not cut:
+            self._check_line(len(self._seen))
+        return cut
 
     def __iter__(self) -> Iterator[Piece]:
-        rest = self.first()
+        self.first()
         while True:
-            cut = rest.rfind(b"\n") + 1
+            cut = len(self._seen) if self._is_over else self._end()
             if cut:
-                yield Piece(memoryview(rest)[:cut], 0.0, b'"' in rest[:cut])
-                rest = rest[cut:]
-            block = self._stream.read1(_FIRST)  # type: ignore[attr-defined]
-            if not block:
-                if rest:
-                    yield Piece(memoryview(rest), 1.0, b'"' in rest)
+                held = bytes(self._seen[:cut])
+                del self._seen[:cut]
+                yield Piece(memoryview(held), float(self._is_over), b'"' in held)
+            if self._is_over:
                 return
-            rest += block
+            self._read_more()
 
 
 def decompress(name: str, raw: BinaryIO) -> BinaryIO:
@@ -129,45 +160,11 @@ def decompress(name: str, raw: BinaryIO) -> BinaryIO:
     if start.startswith(GZIP):
         return gzip.GzipFile(fileobj=raw)  # type: ignore[return-value]
     if start == ZSTD:
-        return io.BufferedReader(_Zstd(name, raw))
+        import pyarrow as pa
+
+        # bounded in what it unpacks at a time, and a frame that ends too early is an error
+        return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd")  # type: ignore[no-any-return]
     return raw
-
-
-class _Zstd(io.RawIOBase):
-    """What is packed in zstd frames; a frame that ends too early is an error, not an end."""
-
-    def __init__(self, name: str, raw: BinaryIO) -> None:
-        try:
-            import zstandard
-        except ImportError as error:
-            raise MissingPackage("zstd files need the package zstandard: pip install zstandard.") from error
-        self._name, self._raw, self._new = name, raw, zstandard.ZstdDecompressor().decompressobj
-        self._error: Any = zstandard.ZstdError
-        self._frame: Any = None
-        self._ready = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._ready:
-            packed = b""
-            if self._frame is not None and self._frame.eof:
-                packed, self._frame = self._frame.unused_data, None
-            packed = packed or self._raw.read(1 << 20)
-            if not packed:
-                if self._frame is not None:
-                    raise EOFError("the last frame is cut off")
-                return 0
-            self._frame = self._frame or self._new()
-            try:
-                self._ready = memoryview(self._frame.decompress(packed))
-            except self._error as error:
-                raise OSError(str(error)) from error
-        some = self._ready[: len(buffer)]
-        self._ready = self._ready[len(some) :]
-        buffer[: len(some)] = some
-        return len(some)
 
 
 class AsUtf8(io.RawIOBase):
@@ -189,7 +186,7 @@ class AsUtf8(io.RawIOBase):
             return int(self._stream.readinto(buffer))
         while not self._ready:
             block = self._stream.read(1 << 20)
-            self._ready = memoryview(self._in_utf8(block))
+            self._ready = memoryview(self.in_utf8(block))
             if not block:
                 break
         some = self._ready[: len(buffer)]
@@ -197,7 +194,8 @@ class AsUtf8(io.RawIOBase):
         buffer[: len(some)] = some
         return len(some)
 
-    def _in_utf8(self, block: bytes) -> bytes:
+    def in_utf8(self, block: bytes) -> bytes:
+        """The next bytes in UTF-8; none says that there are no more."""
         if self._is_first and block[:2] in (b"\xff\xfe", b"\xfe\xff"):
             self.encoding, self._decoder = "utf-16", codecs.getincrementaldecoder("utf-16")("replace")
         elif not self.encoding and not block.isascii():
@@ -218,11 +216,9 @@ class AsUtf8(io.RawIOBase):
 def _fill(name: str, stream: Any, view: memoryview) -> int:
     """Read until the view is full, or nothing is left; how many bytes that were."""
     done = 0
-    try:
+    with damaged(name, "truncated or damaged compressed file"):
         while done < len(view) and (got := stream.readinto(view[done:])):
             done += got
-    except (EOFError, OSError, zlib.error) as error:
-        raise BadFile(f"truncated or damaged compressed file ({printable(str(error))})", file=name) from error
     return done
 
 

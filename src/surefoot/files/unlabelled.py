@@ -17,8 +17,8 @@ from surefoot.files.columns import Columns
 from surefoot.files.finding import find_unlabelled
 from surefoot.files.opening import open_data
 from surefoot.files.part import Part
-from surefoot.files.reader import Reader, sums_to_one
-from surefoot.files.rounding import decimals_of
+from surefoot.files.reader import Reader
+from surefoot.files.rounding import decimals_of, sums_to_one
 from surefoot.files.source import BadFile, Source
 from surefoot.predictions.arguments import file_arguments, named_columns
 from surefoot.predictions.borders import attempts_of

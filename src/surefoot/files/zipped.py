@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import struct
 import zipfile
 import zlib
 from typing import Any
 
+from surefoot._io import limits
 from surefoot._io.printable import printable
+from surefoot.files.damage import damaged
+from surefoot.files.json_text import parse_json
 from surefoot.files.source import BadFile
 
 #: Bytes that an entry may unpack to, and all of them together.
@@ -19,15 +21,25 @@ _STORED, _DEFLATED, _ZSTD = 0, 8, 93
 class Archive:
     """A zip file, at a path or in memory. What its directory claims is checked before anything is unpacked."""
 
-    def __init__(self, name: str, data: Any) -> None:
-        self.name, self._data = name, data
-        try:
-            with self._open() as raw, zipfile.ZipFile(raw) as archive:
-                self._entries = {entry.filename: entry for entry in archive.infolist()}
-        except (OSError, ValueError, NotImplementedError, struct.error, OverflowError, RuntimeError) as error:
-            raise self._damaged(error) from error
-        if sum(entry.file_size for entry in self._entries.values()) > MOST_OF_ALL:
-            raise BadFile(f"it would unpack to more than {MOST_OF_ALL >> 30} GiB; nothing was read", file=name)
+    def __init__(
+        self,
+        name: str,
+        data: Any,
+        most_of_one: int = MOST_OF_ONE,
+        most_of_all: int = MOST_OF_ALL,
+        *,
+        what: str = "damaged zip, or none",
+    ) -> None:
+        self.name, self._data, self._most_of_one = name, data, most_of_one
+        with damaged(name, what), self._open() as raw, zipfile.ZipFile(raw) as archive:
+            self._entries = {entry.filename: entry for entry in archive.infolist()}
+        claimed = sum(entry.file_size for entry in self._entries.values())
+        if claimed > most_of_all:
+            raise BadFile(
+                f"it would unpack to {limits.in_words(claimed)}; at most {limits.in_words(most_of_all)} are read",
+                hint="save it as Parquet or CSV, which is read in pieces",
+                file=name,
+            )
 
     def _open(self) -> Any:
         import io
@@ -41,44 +53,25 @@ class Archive:
     def json(self, entry: str) -> Any:
         """What an entry holds, as JSON."""
         content = self.read(entry)
-        try:
-            return json.loads(content)
-        except (ValueError, RecursionError) as error:
-            raise BadFile(f"{printable(entry)} is no JSON ({printable(str(error))})", file=self.name) from None
+        return parse_json(self.name, content, f"{printable(entry)} is no JSON")
 
     def read(self, entry: str) -> bytes:
         """What an entry holds. zipfile of this Python may not know zstd, so that entries are unpacked here."""
         about = self._entries[entry]
-        if about.file_size > MOST_OF_ONE:
-            raise BadFile(f"{printable(entry)} would unpack to more than {MOST_OF_ONE >> 20} MiB", file=self.name)
-        try:
-            with self._open() as raw:
-                raw.seek(about.header_offset)
-                head = raw.read(30)
-                if head[:4] != b"PK\x03\x04":
-                    raise zipfile.BadZipFile("no entry where the directory says")
-                raw.seek(about.header_offset + 30 + sum(struct.unpack("<HH", head[26:30])))
-                packed = raw.read(min(about.compress_size, MOST_OF_ONE))
+        most = self._most_of_one
+        if about.file_size > most:
+            raise BadFile(f"{printable(entry)} would unpack to more than {limits.in_words(most)}", file=self.name)
+        with damaged(self.name, f"{printable(entry)} is damaged"), self._open() as raw:
+            raw.seek(about.header_offset)
+            head = raw.read(30)
+            if head[:4] != b"PK\x03\x04":
+                raise zipfile.BadZipFile("no entry where the directory says")
+            raw.seek(about.header_offset + 30 + sum(struct.unpack("<HH", head[26:30])))
+            packed = raw.read(min(about.compress_size, most))
             content = _unpack(packed, about.compress_type, about.file_size)
-        except BadFile:
-            raise
-        except (
-            OSError,
-            ValueError,
-            EOFError,
-            struct.error,
-            zlib.error,
-            zipfile.BadZipFile,
-            NotImplementedError,
-        ) as error:
-            raise self._damaged(error, entry) from error
         if len(content) != about.file_size or zlib.crc32(content) != about.CRC:
             raise BadFile(f"{printable(entry)} is damaged: its checksum differs", file=self.name)
         return content
-
-    def _damaged(self, error: Exception, entry: str = "") -> BadFile:
-        what = f"{printable(entry)} is damaged" if entry else "damaged zip, or none"
-        return BadFile(f"{what} ({printable(str(error) or type(error).__name__)})", file=self.name)
 
 
 def _unpack(packed: bytes, kind: int, size: int) -> bytes:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions.checks import refuse_infinite, refuse_null
-from surefoot.predictions.doubt import Numbers
+from surefoot.predictions.doubt import SMALLEST, Numbers, raise_tiny
 
 Array = npt.NDArray[Any]
 
@@ -96,7 +96,22 @@ def as_numbers(name: str, given: Any, dimensions: int = 1, *, fractions: bool = 
         )
     if array.dtype.itemsize > 8:
         array = array.astype(np.float64)
-    return Numbers(_finite(name, array), array.dtype.name)
+    array = _finite(name, array)
+    return Numbers(_plain_zeros(array) if fractions else array, array.dtype.name)
+
+
+def _plain_zeros(array: Array) -> Array:
+    """The same numbers without a zero that has a sign, and without those that are all but zero.
+
+    Tables by doubt are keyed by the bits of a number: -0.0 would be another one than 0.0, and far from it. Odds of the
+    subnormal numbers, which have lost their digits, are beyond what float64 holds.
+    """
+    bits = array.view(f"i{array.dtype.itemsize}") if array.flags.c_contiguous else None
+    least = SMALLEST if array.dtype == np.float64 else np.finfo(array.dtype).tiny
+    if not array.size or (bits is not None and bits.min() >= array.dtype.type(least).view(bits.dtype)):
+        return array
+    plain: Array = array + array.dtype.type(0.0)
+    return raise_tiny(plain) if array.dtype == np.float64 else plain
 
 
 def _from_list(name: str, given: Any) -> Any:
@@ -181,6 +196,19 @@ def _numbers_from_objects(name: str, array: Array) -> Array:
         raise InvalidPredictions(f"cannot be read as numbers: {error}", argument=name) from error
 
 
+def check_tensor(name: str, given: Any) -> None:
+    """Raise for tensors whose values cannot be computed with as they lie."""
+    kind = str(given.dtype).removeprefix("torch.")
+    if str(given.layout) != "torch.strided":
+        raise InvalidPredictions("is a sparse tensor", argument=name, hint=f"give {name}.to_dense()")
+    if given.is_quantized:
+        raise InvalidPredictions("is a quantized tensor", argument=name, hint=f"give {name}.dequantize()")
+    if kind.startswith("float") and kind not in ("float16", "float32", "float64"):
+        raise InvalidPredictions(
+            f"is a tensor of {kind}, whose few digits are no confidences", argument=name, hint=f"give {name}.float()"
+        )
+
+
 def _from_tensor(name: str, given: Any) -> Array:
     if given.device.type != "cpu":
         raise InvalidPredictions(
@@ -188,6 +216,7 @@ def _from_tensor(name: str, given: Any) -> Array:
             argument=name,
             hint="give all columns there, or move it to the CPU with .cpu()",
         )
+    check_tensor(name, given)
     tensor = given.detach()
     return np.asarray((tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy())
 

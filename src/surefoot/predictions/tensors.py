@@ -20,7 +20,7 @@ from surefoot.errors import InvalidPredictions
 from surefoot.predictions.arrays import ArrayPredictions
 from surefoot.predictions.border import Border
 from surefoot.predictions.checks import FRACTION, OUTCOME, WHOLE, refuse_infinite
-from surefoot.predictions.columns import refuse_shape
+from surefoot.predictions.columns import check_tensor, refuse_shape
 from surefoot.predictions.doubt import Claim, Numbers, narrow, split_second, warn_of_rounding
 from surefoot.predictions.labels import Kind, refuse_fraction
 from surefoot.predictions.memory import InMemory
@@ -389,6 +389,8 @@ class TensorBorder(Border):
     def _tensor(self, argument: str, given: Any) -> Tensor:
         if given is None:
             raise InvalidPredictions("is missing", argument=argument)
+        if isinstance(given, self.xp.Tensor):
+            check_tensor(argument, given)
         return given.detach()
 
     def _column(self, argument: str, given: Any) -> Tensor:

@@ -21,6 +21,7 @@ from surefoot.render.mpl.display import (
     add_titles,
     draw_key,
     draw_mark,
+    literal,
     power_label,
 )
 from surefoot.render.numbers import count
@@ -103,7 +104,7 @@ class CalibratorsDisplay(Display):
         for name, a in self.assessments.items():
             x, y = a["cw_accuracy"], min(max(a.risk.csr, 1e-3), _MOST)
             draw_mark(ax, Mark(KINDS.get(a.verdict, "fair"), x, y), size=6)
-            marks.append((y, x, printable(name, 24) + (" (CSR infinite)" if math.isinf(a.risk.csr) else "")))
+            marks.append((y, x, literal(printable(name, 24)) + (" (CSR infinite)" if math.isinf(a.risk.csr) else "")))
         ax.set_yscale("log")
         ax.yaxis.set_major_formatter(power_label)
         ax.minorticks_off()

@@ -264,7 +264,7 @@ def _write(ax: Any, text: Text) -> None:
     size, colour = _TEXTS[text.kind]
     right, down = text.offset
     ax.annotate(
-        text.words,
+        literal(text.words),
         (text.x, text.y),
         fontsize=size,
         color=colour,
@@ -282,7 +282,7 @@ def _draw_bars(ax: Any, figure: Figure, bars: tuple[Bar, ...]) -> None:
         ax.bar(bar.x, top - foot, bar.width, foot, color=GHOST)
         if bar.label:
             place = {"ha": "center", "va": "bottom", "textcoords": "offset points", "xytext": (0, 1)}
-            ax.annotate(bar.label, (bar.x, top), fontsize=7, color=MUTED, **place)
+            ax.annotate(literal(bar.label), (bar.x, top), fontsize=7, color=MUTED, **place)
 
 
 def load_pyplot() -> Any:
@@ -309,14 +309,21 @@ def clean_axes(ax: Any) -> None:
     ax.tick_params(labelsize=9, colors=MUTED, left=False)
 
 
+def literal(text: object) -> str:
+    """Text from outside as it is: matplotlib takes what stands between dollar signs for a formula."""
+    return str(text).replace("$", r"\$")
+
+
 def add_titles(ax: Any, title: str, below: str, above: str, facts: str = "") -> None:
     """Write the title with a line of facts under it, and those of the axes at their ends."""
-    ax.set_title(title, fontsize=11, fontweight="bold", color=INK, loc="left", wrap=True, pad=20 if facts else 8)
+    ax.set_title(
+        literal(title), fontsize=11, fontweight="bold", color=INK, loc="left", wrap=True, pad=20 if facts else 8
+    )
     if facts:
         place = {"ha": "left", "va": "bottom", "xycoords": "axes fraction", "textcoords": "offset points"}
-        ax.annotate(facts, (0, 1), xytext=(0, 6), fontsize=9, color=MUTED, **place)
-    ax.set_xlabel(below, fontsize=9, color=INK, loc="right")
-    ax.set_ylabel(above, fontsize=9, color=INK, loc="top")
+        ax.annotate(literal(facts), (0, 1), xytext=(0, 6), fontsize=9, color=MUTED, **place)
+    ax.set_xlabel(literal(below), fontsize=9, color=INK, loc="right")
+    ax.set_ylabel(literal(above), fontsize=9, color=INK, loc="top")
 
 
 def power_label(value: float, _: Any = None) -> str:

@@ -36,6 +36,7 @@ from surefoot.render.mpl.display import (
     draw_figure,
     draw_key,
     facts_of,
+    literal,
 )
 from surefoot.render.numbers import count
 from surefoot.render.severity import severity
@@ -221,7 +222,7 @@ class ClassReliabilityDisplay(_OfEvents):
             figure = event_figure({"all": bins}, self.curves.get(label), is_small=True)
             draw_figure(inner, figure, size=3)
             inner.tick_params(labelsize=6.5, pad=1)
-            inner.set_title(printable(label, 60 // columns), fontsize=8, color=INK, loc="left", pad=2)
+            inner.set_title(literal(printable(label, 60 // columns)), fontsize=8, color=INK, loc="left", pad=2)
             if i % columns:
                 inner.set_yticks(inner.get_yticks(), [""] * len(inner.get_yticks()))
             kinds += [one.kind for one in bins]

@@ -8,7 +8,7 @@ from surefoot.assessment.result import Assessment
 from surefoot.core.view import View
 from surefoot.errors import InvalidPredictions
 from surefoot.render import wording
-from surefoot.render.mpl.display import INK, MUTED, Display, load_pyplot
+from surefoot.render.mpl.display import INK, MUTED, Display, literal, load_pyplot
 from surefoot.render.mpl.events import (
     ClassReliabilityDisplay,
     DecisionCurveDisplay,
@@ -64,9 +64,9 @@ def _write_titles(figure: Any, headline: str, source: str) -> None:
     from matplotlib.transforms import ScaledTranslation
 
     # the layout keeps the second line free, and moves the first to the top
-    figure.suptitle(f"{headline}\n", fontsize=13, fontweight="bold", color=INK, x=0.01, ha="left")
+    figure.suptitle(f"{literal(headline)}\n", fontsize=13, fontweight="bold", color=INK, x=0.01, ha="left")
     below = figure.transFigure + ScaledTranslation(0, -_SECOND_LINE / 72, figure.dpi_scale_trans)
-    figure.text(0.01, 1, source, fontsize=9, color=MUTED, ha="left", va="top", transform=below)
+    figure.text(0.01, 1, literal(source), fontsize=9, color=MUTED, ha="left", va="top", transform=below)
 
 
 def _available(a: Assessment) -> list[Display]:

@@ -23,6 +23,7 @@ from surefoot.render.mpl.display import (
     add_titles,
     draw_key,
     draw_mark,
+    literal,
     power_label,
 )
 from surefoot.render.numbers import count, pluralize
@@ -140,7 +141,7 @@ class SlicesDisplay(Display):
             self._draw_ratios(ax, kept)
         else:
             self._draw_sizes(ax, kept)
-        ax.set_yticks(range(len(kept)), [printable(part.value, 24) for part in kept])
+        ax.set_yticks(range(len(kept)), [literal(printable(part.value, 24)) for part in kept])
         ax.minorticks_off()
         ax.grid(visible=False)
         more = f": worst {len(kept)} of {len(self.slices):,}" if len(self.slices) > len(kept) else ""

@@ -28,6 +28,7 @@ from surefoot.risk.stream.episodes import Episode, Runs
 from surefoot.risk.stream.id_set import Id, IdSet
 from surefoot.risk.stream.issued import AWAITED, RIGHT, WRONG, both_sides
 from surefoot.risk.stream.monitor_files import COUNTS, MonitorState
+from surefoot.risk.stream.monitor_shape import SIDES
 from surefoot.risk.stream.watch import PIECE, Watch
 
 WatchedSide = Literal["both", "overconfident", "underconfident"]
@@ -106,7 +107,7 @@ class Monitor(Watch):
             raise ValueError(f"mean_time_between_false_alarms is {time!r}; it should be a number of rows, at least 1.")
         if alternative not in get_args(WatchedSide):
             raise ValueError(f"alternative is {alternative!r}; it should be one of {', '.join(get_args(WatchedSide))}.")
-        super().__init__(float(level), float(time), [name for name in _SIDES if alternative in (name, "both")])
+        super().__init__(float(level), float(time), [name for name in SIDES if alternative in (name, "both")])
         self.alternative = alternative
         self.label_window = int(label_window)
         self.rows, self.stated, self.errors = 0, 0.0, 0
@@ -484,5 +485,4 @@ class Monitor(Watch):
         return m
 
 
-_SIDES = ("overconfident", "underconfident")
 _OPTIONS = ("level", "mean_time_between_false_alarms", "alternative", "label_window")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from os import PathLike
 from typing import Any, TypeVar
 
@@ -11,12 +11,12 @@ import numpy as np
 
 from surefoot._io import documents
 from surefoot._io.documents import numbers
-from surefoot._io.writing import write_whole
 from surefoot.errors import InvalidMonitor
 from surefoot.risk.stream.episodes import Episode, History, Runs
 from surefoot.risk.stream.eprocess import Side
 from surefoot.risk.stream.id_set import IdSet, plain_id
 from surefoot.risk.stream.issued import AWAITED, Issued
+from surefoot.risk.stream.monitor_shape import SHAPE, SIDES
 
 SCHEMA = 2
 
@@ -45,12 +45,16 @@ class MonitorState:
 
 def save(path: str | PathLike[str], state: MonitorState) -> None:
     """Write the state: the whole of it, or nothing."""
-    write_whole(path, dump(state))
+    documents.write(path, "monitor", SCHEMA, _pack(state))
 
 
 def dump(state: MonitorState) -> str:
     """The text of a saved state."""
-    body = {
+    return documents.dump("monitor", SCHEMA, _pack(state))
+
+
+def _pack(state: MonitorState) -> dict[str, Any]:
+    return {
         **state.options,
         **state.counts,
         "stated": state.stated,
@@ -72,17 +76,17 @@ def dump(state: MonitorState) -> str:
         },
         "seen": state.counted.pack(),
     }
-    return documents.dump("monitor", SCHEMA, body)
 
 
 def parse(text: str, source: str, build: Callable[[MonitorState], Built]) -> Built:
     """As :func:`load`, of the text of a saved state."""
-    return documents.parse(text, source, "monitor", SCHEMA, lambda body: build(_unpack(body)), InvalidMonitor)
+    content = text.encode()
+    return documents.parse(content, source, "monitor", SCHEMA, SHAPE, lambda body: build(_unpack(body)), InvalidMonitor)
 
 
 def load(path: str | PathLike[str], build: Callable[[MonitorState], Built]) -> Built:
     """What ``build`` makes of a saved state; one that is damaged, foreign or newer is an error."""
-    return documents.read(path, "monitor", SCHEMA, lambda body: build(_unpack(body)), InvalidMonitor)
+    return documents.read(path, "monitor", SCHEMA, SHAPE, lambda body: build(_unpack(body)), InvalidMonitor)
 
 
 def _unpack(body: dict[str, Any]) -> MonitorState:
@@ -94,9 +98,11 @@ def _unpack(body: dict[str, Any]) -> MonitorState:
         *(("label_window",) * ("label_window" in body)),
     )
     counts = {name: body.get(name, 0) if name == "unlabelled" else body[name] for name in COUNTS}
-    for name, count in counts.items():
-        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-            raise ValueError(f"{name} is {count!r}")
+    if "issued" not in body and "expected" not in body:
+        raise ValueError("it does not hold the predictions whose labels are awaited")
+    watched = SIDES if body["alternative"] == "both" else (body["alternative"],)
+    if missing := [name for name in watched if name not in body["sides"]]:
+        raise ValueError(f"the bets of {missing[0]} are missing")
     return MonitorState(
         options={name: body[name] for name in options},
         counts=counts,
@@ -107,7 +113,7 @@ def _unpack(body: dict[str, Any]) -> MonitorState:
         sides={name: _unpack_side(side) for name, side in body["sides"].items()},
         restarted=int(body.get("restarted", 0)),
         # earlier versions held none of these
-        episodes=tuple(Episode(**episode) for episode in body.get("episodes", ())),
+        episodes=tuple(_unpack_episode(episode) for episode in body.get("episodes", ())),
         runs={name: Runs.unpack(runs) for name, runs in body.get("runs", {}).items()},
         history=History.unpack(body["history"]) if "history" in body else History(),
         issued=_unpack_issued(body["issued"])
@@ -117,12 +123,16 @@ def _unpack(body: dict[str, Any]) -> MonitorState:
     )
 
 
+def _unpack_episode(body: dict[str, Any]) -> Episode:
+    episode = Episode(**{field.name: body[field.name] for field in fields(Episode)})
+    if not episode.onset <= episode.first_alarm <= episode.last_alarm:
+        raise ValueError("an episode ends before it begins")
+    return episode
+
+
 def _unpack_side(body: dict[str, Any]) -> Side:
     wealth, stakes = (np.array([float(value) for value in body[name]]) for name in ("wealth", "stakes"))
-    side = Side(wealth, stakes, bool(body["is_refuted"]))
-    if side.wealth.shape != Side().wealth.shape or side.stakes.shape != Side().stakes.shape:
-        raise ValueError("the bets are not those of this version")
-    return side
+    return Side(wealth, stakes, body["is_refuted"])
 
 
 def _unpack_issued(body: dict[str, Any]) -> Issued:

@@ -1,0 +1,32 @@
+"""Files that once ended in a traceback, in too much memory or in the death of the process: each is refused, or read."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.fuzz.use import use
+
+BROKEN = Path(__file__).parents[1] / "data" / "broken"
+#: Those that took the process down are read in another one.
+DEADLY = ("segmentation-fault.arrow",)
+
+
+@pytest.mark.parametrize("path", sorted(BROKEN.iterdir()), ids=lambda path: path.name)
+@pytest.mark.parametrize("seed", range(4))
+def test_a_broken_file_gives_a_result_or_an_error_of_ours(path: Path, seed: int, tmp_path: Path) -> None:
+    copy = tmp_path / path.name
+    copy.write_bytes(path.read_bytes())
+    if path.name not in DEADLY:
+        assert use(copy, np.random.default_rng(seed)) == ""
+        return
+    program = (
+        f"import surefoot as sf\ntry: sf.assess({str(copy)!r})\nexcept sf.InvalidPredictions as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert copy.name in done.stdout

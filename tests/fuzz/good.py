@@ -1,0 +1,166 @@
+"""Small good files, from which damaged ones are made; each is drawn anew from a generator."""
+
+from __future__ import annotations
+
+import io
+import json
+import tempfile
+import zipfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import surefoot as sf
+
+Rng = np.random.Generator
+NAMES = {"text": ["a", "b", "c"], "numbers": [0, 1, 2], "odd": ["<b>", 'q"u', "a,b"]}
+
+
+def table(rng: Rng) -> dict[str, list[Any]]:
+    """Columns that are read without further options."""
+    rows, kind = int(rng.integers(1, 50)), str(rng.choice(list(NAMES)))
+    labels = NAMES[kind]
+    truth = [labels[i] for i in rng.integers(0, len(labels), rows)]
+    columns: dict[str, list[Any]] = {}
+    shape = int(rng.integers(4))
+    if shape == 0:
+        columns = {"truth": truth, "predicted": [labels[i] for i in rng.integers(0, len(labels), rows)]}
+        columns["confidence"] = rng.uniform(0.3, 1, rows).round(int(rng.integers(1, 18))).tolist()
+    elif shape == 1:
+        confidence = rng.uniform(0.3, 1, rows)
+        columns = {"correct": (rng.random(rows) < confidence).tolist(), "confidence": confidence.tolist()}
+    elif shape == 2:
+        p = rng.uniform(0, 1, rows)
+        columns = {"y": (rng.random(rows) < p).astype(int).tolist(), "prob": p.round(4).tolist()}
+    else:
+        p = rng.dirichlet(np.ones(len(labels)), rows)
+        columns = {"truth": truth, **{f"p_{label}": p[:, k].tolist() for k, label in enumerate(labels)}}
+    if rng.random() < 0.3:
+        columns["region"] = rng.choice(["north", "süd", ""], rows).tolist()
+    if rng.random() < 0.2:
+        columns["id"] = list(range(rows))
+    return columns
+
+
+def delimited(rng: Rng, mark: str = ",") -> bytes:
+    """CSV."""
+    columns = table(rng)
+    lines = [list(columns), *zip(*columns.values(), strict=True)]
+    end = "\r\n" if rng.random() < 0.2 else "\n"
+    return (end.join(mark.join(_cell(value, mark) for value in line) for line in lines) + end).encode()
+
+
+def _cell(value: Any, mark: str) -> str:
+    text = str(value)
+    return '"' + text.replace('"', '""') + '"' if any(c in text for c in (mark, '"', "\n")) else text
+
+
+def json_rows(rng: Rng) -> list[dict[str, Any]]:
+    """Objects of JSON lines; some as logs of evaluations nest them."""
+    columns = table(rng)
+    rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+    if rng.random() < 0.2 and "confidence" in columns and "correct" in columns:
+        rows = [
+            {"id": i, "judge": {"correct": "yes" if one["correct"] else "no", "confidence": one["confidence"]}}
+            for i, one in enumerate(rows)
+        ]
+    return rows
+
+
+def harness_rows(rng: Rng) -> list[dict[str, Any]]:
+    """Samples of choices by their log-likelihoods."""
+    return [
+        {"doc_id": i, "doc": {}, "target": 0, "acc": 1.0, "filter": "x", "filtered_resps": [[v, False] for v in logs]}
+        for i, logs in enumerate(rng.normal(-3, 2, (int(rng.integers(1, 15)), 4)).tolist())
+    ]  # fmt: skip
+
+
+def arrow_table(rng: Rng) -> pa.Table:
+    """The same columns typed, some encoded otherwise."""
+    held = pa.table(table(rng))
+    for i, name in enumerate(held.column_names):
+        way = rng.random()
+        if way < 0.15:
+            held = held.set_column(i, name, held.column(name).dictionary_encode())
+        elif way < 0.2 and pa.types.is_floating(held.column(name).type):
+            held = held.set_column(i, name, held.column(name).cast(pa.float32()))
+        elif way < 0.25 and pa.types.is_string(held.column(name).type):
+            held = held.set_column(i, name, held.column(name).cast(pa.large_string()))
+    return held
+
+
+def parquet(rng: Rng) -> bytes:
+    sink = io.BytesIO()
+    packed = str(rng.choice(["none", "snappy", "zstd", "gzip"]))
+    pq.write_table(arrow_table(rng), sink, compression=packed, row_group_size=int(rng.choice([7, 1000])))
+    return sink.getvalue()
+
+
+def arrow(rng: Rng) -> bytes:
+    sink, held = io.BytesIO(), arrow_table(rng)
+    packed = [None, "lz4", "zstd"][int(rng.integers(3))]
+    make = pa.ipc.new_file if rng.random() < 0.7 else pa.ipc.new_stream
+    with make(sink, held.schema, options=pa.ipc.IpcWriteOptions(compression=packed)) as writer:
+        writer.write_table(held, max_chunksize=int(rng.choice([7, 1000])))
+    return sink.getvalue()
+
+
+def npz(rng: Rng) -> bytes:
+    rows, sink = int(rng.integers(1, 40)), io.BytesIO()
+    kind = str(rng.choice(["<f8", "<f4", ">f8", "<f2", "g"]))
+    p = rng.dirichlet(np.ones(3), rows)
+    arrays = {"y_true": rng.integers(0, 3, rows), "probabilities": p.astype(kind)}
+    if rng.random() < 0.5:
+        arrays = {"correct": rng.random(rows) < 0.8, "confidence": rng.uniform(0.3, 1, rows).astype(kind)}
+    (np.savez if rng.random() < 0.5 else np.savez_compressed)(sink, **arrays)
+    return sink.getvalue()
+
+
+def inspect_log(rng: Rng) -> bytes:
+    """A log of Inspect AI."""
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", json.dumps({"status": "success", "eval": {"task": "t", "model": "m"}}))
+        for i in range(int(rng.integers(1, 8))):
+            score = {"value": str(rng.choice(["C", "I"])), "metadata": {"confidence": float(rng.random())}}
+            archive.writestr(f"samples/{i}_epoch_1.json", json.dumps({"id": i, "epoch": 1, "scores": {"s": score}}))
+    return sink.getvalue()
+
+
+@cache
+def saved(kind: str) -> list[bytes]:
+    """Saved tallies, monitors, calibrators and policies."""
+    rng, found = np.random.default_rng(1), []
+    p = rng.dirichlet([2, 1, 1], 60)
+    y = rng.integers(0, 3, 60)
+    rows = sf.Predictions.from_probabilities(y, p)
+    event = sf.Predictions.from_probabilities(y == 1, p[:, 1])
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "saved")
+
+        def keep(save: Callable[[Path], Any]) -> None:
+            save(path)
+            found.append(path.read_bytes())
+
+        if kind == "tally":
+            for held, by in ((rows, None), (event, None), (rows, "predicted"), (rows, np.array(["x", "y"] * 30))):
+                keep(sf.tally(held, by=by).save)
+        elif kind == "monitor":
+            for side in ("both", "overconfident"):
+                monitor = sf.Monitor(alternative=side)
+                monitor.update(rng.random(400) < 0.5, np.full(400, 0.95), ids=[str(i) for i in range(400)])
+                monitor.expect(["x", "y"], [0.5, 0.75])
+                keep(monitor.save)
+        elif kind == "policy":
+            keep(sf.Policy(sf.Thresholds(0.9, 0.4), error=0.02, level=0.05, rows=100).save)
+            slices = {"a": sf.Thresholds(0.9), "b": sf.Thresholds(None)}
+            keep(sf.Policy(sf.Thresholds(None), error=0.02, level=0.05, rows=9, by="region", slices=slices).save)
+        else:
+            for method in sf.calibrators.METHODS.values():
+                keep(method().fit(p[:, 1], y == 1).save)
+    return found
