@@ -291,6 +291,10 @@ class Accounting:
         self.gaps += (kept_before + np.cumsum(~lacking)[lacking]).tolist()
         return table.filter(pa.array(~lacking))
 
+    def numbers(self, kept: Any) -> Any:
+        """The numbers that kept rows have among all that were read, those that were left out too."""
+        return kept + np.searchsorted(self.gaps, kept, side="right")
+
     def notes(self) -> tuple[str, ...]:
         """What was read otherwise than it stands in the file, in sentences."""
         told = []
