@@ -24,6 +24,8 @@ pytestmark = pytest.mark.heavy
         "selenium",
         "betacal",
         "venn_abers",
+        "psycopg",
+        "uvicorn",
     ],
 )
 def test_a_package_is_there(package: str) -> None:

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import typer
 from test_documented import CLASSES, FUNCTIONS, MEMBERS
@@ -124,6 +125,18 @@ def rendered() -> dict[str, str]:
             whole = sf.act_alone(p, **options)
             found[f"acting alone, {name}, {options}"] = " ".join(
                 (str(alone), str(whole), whole.to_markdown(), visible(whole.to_html()), visible(alone._repr_html_()))
+            )
+    rng = np.random.default_rng(0)
+    columns = {"region": rng.choice(["north", "south", "east"], 4000), "age": rng.integers(18, 90, 4000)}
+    columns |= {"visit": [f"v{i}" for i in range(4000)], "town": rng.zipf(1.4, 4000) % 900}
+    for of in ("prediction", "event"):
+        p = rng.uniform(0.6, 0.99, 4000)
+        for off in (0.0, 0.3 * (columns["region"] == "east"), 0.2, -0.3 * (columns["age"] > 60) * (p < 0.7)):
+            happened = rng.random(4000) < p - off
+            held = sf.Predictions.from_probabilities(happened, p, of=of, pos_label=True)
+            slices = sf.find_slices(held, pd.DataFrame(columns))
+            found[f"slices, {of}, {len(found)}"] = " ".join(
+                (str(slices), slices.to_markdown(), visible(slices._repr_html_()))
             )
     return found
 

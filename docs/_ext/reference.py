@@ -35,6 +35,11 @@ GROUPS = (
         ("decisions",),
     ),
     (
+        "Slices",
+        "In which groups of rows are confidences off? See the [guide](../guide/slices.md).",
+        ("search",),
+    ),
+    (
         "Calibration metrics",
         "One number each; every function takes the same arguments.",
         (
@@ -86,6 +91,11 @@ GROUPS = (
         "Tools",
         "Hooks into tools that you already run: see the [guide](../guide/tools.md).",
         ("integrations",),
+    ),
+    (
+        "Service",
+        "A client of `surefoot serve`: see the [guide](../guide/service.md).",
+        ("service.client",),
     ),
     ("Errors and warnings", "", ("errors",)),
 )

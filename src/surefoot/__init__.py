@@ -70,6 +70,10 @@ _OFFERED = {
     "risk.result": "RiskResult",
     "risk.stream.monitor": "Monitor",
     "risk.test": "risk_test",
+    "search.condition": "Condition",
+    "search.find_slices": "find_slices",
+    "search.found": "FoundSlice FoundSlices",
+    "service.client": "Client ServiceError",
 }
 _HOMES = {name: home for home, names in _OFFERED.items() for name in names.split()}
 #: Public modules, with the packages that they cannot do without.

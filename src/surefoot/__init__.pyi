@@ -143,5 +143,11 @@ from surefoot.risk.planning import required_n as required_n
 from surefoot.risk.result import RiskResult as RiskResult
 from surefoot.risk.stream.monitor import Monitor as Monitor
 from surefoot.risk.test import risk_test as risk_test
+from surefoot.search.condition import Condition as Condition
+from surefoot.search.find_slices import find_slices as find_slices
+from surefoot.search.found import FoundSlice as FoundSlice
+from surefoot.search.found import FoundSlices as FoundSlices
+from surefoot.service.client import Client as Client
+from surefoot.service.client import ServiceError as ServiceError
 
 __version__: str

@@ -77,7 +77,9 @@ def test_a_threshold_that_a_metric_cannot_reach_is_refused(
     assert capfd.readouterr().err.rstrip().endswith(f"--fail-on is {rule!r}, but {right}")
 
 
-@pytest.mark.parametrize("rule", ["overstatement>1", "accuracy<=0", "csr>inf", "csr_z<-3", "tce>50", "log_e<-5"])
+@pytest.mark.parametrize(
+    "rule", ["overstatement>1", "accuracy<=0", "accuracy<2", "csr>inf", "csr_z<-3", "tce>50", "log_e<-5"]
+)
 def test_a_threshold_within_the_range_is_taken(rule: str) -> None:
     assert parsed(rule).text == rule
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import random
-import shutil
 import socket
 import sqlite3
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import quote
 
 import duckdb
 import numpy as np
@@ -30,6 +26,7 @@ from surefoot.files.part import Part
 from surefoot.files.reading import read
 from surefoot.files.source import BadFile
 from surefoot.files.statements import checked_query, quoted
+from tests.postgres_server import running
 
 
 def fill_sqlite(path: Path, table: pa.Table, name: str = "runs") -> str:
@@ -290,44 +287,12 @@ def test_a_server_that_does_not_answer(capfd: pytest.CaptureFixture[str]) -> Non
 
 # -- PostgreSQL ------------------------------------------------------------------------------------------------------
 
-PASSWORD = "pa55 w/rd@"
-
-
-def _binary(name: str) -> str | None:
-    found = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
-    return shutil.which(name) or (str(found[-1]) if found else None)
-
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def server() -> Iterator[str]:
     """The address of a server that lives as long as these tests, its password left out."""
-    initdb, pg_ctl = _binary("initdb"), _binary("pg_ctl")
-    if initdb is None or pg_ctl is None:
-        pytest.skip("needs PostgreSQL")
-    import tempfile
-
-    # the server does not run as root, and no other user may look into pytest's folders
-    home = Path(tempfile.mkdtemp(prefix="surefoot-postgres-"))
-    as_user: dict[str, object] = {}
-    if os.geteuid() == 0:
-        shutil.chown(home, "postgres")
-        as_user = {"user": "postgres", "group": "postgres", "extra_groups": []}
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    (home / "password").write_text(PASSWORD)
-    (home / "password").chmod(0o644)
-    common: dict[str, object] = {"check": True, "stdout": subprocess.DEVNULL, "cwd": home, **as_user}
-    start = [initdb, "-D", str(home / "data"), "-U", "ann", "-A", "scram-sha-256", "--pwfile", str(home / "password")]
-    subprocess.run([*start, "-E", "UTF8", "--no-sync"], **common)  # type: ignore[call-overload]
-    options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={home} -c fsync=off"
-    log = str(home / "log")
-    subprocess.run([pg_ctl, "-D", str(home / "data"), "-o", options, "-l", log, "-w", "start"], **common)  # type: ignore[call-overload]
-    try:
-        yield f"postgresql://ann:{quote(PASSWORD, safe='')}@127.0.0.1:{port}/postgres"
-    finally:
-        subprocess.run([pg_ctl, "-D", str(home / "data"), "-m", "immediate", "-w", "stop"], **common)  # type: ignore[call-overload]
-        shutil.rmtree(home, ignore_errors=True)
+    with running() as server:
+        yield server.address
 
 
 def execute(address: str, *statements: str) -> None:

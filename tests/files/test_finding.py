@@ -8,7 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from surefoot.files.finding import Ambiguous, Columns, find_columns
+from surefoot.files.columns import Columns
+from surefoot.files.finding import Ambiguous, find_columns
 
 
 def found(columns: dict[str, Any], **given: Any) -> Columns:

@@ -212,3 +212,29 @@ def test_cw_metric_of_any_formula() -> None:
     assert cw_fpr(y, p, c, average=None).tolist() == [0.75, 0.0]
     assert cw_fpr(y, p, c) == 0.375
     assert cw_fpr(y, p, c, average="micro") == pytest.approx(0.75 / 2.5)
+
+
+def test_a_formula_with_an_if_is_evaluated_class_by_class() -> None:
+    def guarded(tp: float, fp: float, fn: float, tn: float) -> float:
+        return tp / (tp + fp) if tp + fp > 0 else 0.0
+
+    truth, predicted, confidence = [0, 1, 2, 1], [0, 1, 1, 0], [0.5, 0.75, 0.25, 0.5]
+    found = sf.cw_metric(guarded)(truth, predicted, confidence, average=None)
+    # class 2 is never predicted, and the formula has a value for that
+    assert found.tolist() == [0.5, 0.75, 0.0]
+    assert sf.cw_metric(guarded)(truth, predicted, confidence) == pytest.approx(1.25 / 3)
+    rooted = sf.cw_metric(lambda tp, fp, fn, tn: math.sqrt(max(tp, fn)))
+    assert rooted(truth, predicted, confidence, average=None) == pytest.approx([0.5**0.5, 0.75**0.5, 0.5])
+    constant = sf.cw_metric(lambda tp, fp, fn, tn: 0.25)
+    assert constant(truth, predicted, confidence, average=None).tolist() == [0.25] * 3
+    # nothing to divide by is nan, as with arrays
+    plain = sf.cw_metric(lambda tp, fp, fn, tn: tp / (tp + fp) if tp >= 0 else 0)
+    with pytest.warns(sf.UndefinedMetricWarning, match="class 2"):
+        found = plain(truth, predicted, confidence)
+    assert found == pytest.approx(0.625)
+
+
+def test_a_confusion_matrix_has_the_positives_and_negatives_of_each_class() -> None:
+    weighted = sf.cw_confusion([0, 1, 1], [0, 1, 0], [0.5, 0.75, 0.25])
+    assert weighted.p.tolist() == [0.5, 1.0]
+    assert weighted.n.tolist() == [1.0, 0.5]

@@ -17,11 +17,11 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.isotonic import IsotonicRegression
 
 from surefoot.cli import run
-from surefoot.paper import datasets, real, training
-from surefoot.paper.agreement import cell
+from surefoot.paper import datasets, protocol, search, training
+from surefoot.paper.claims import count, real_claims
 from surefoot.paper.datasets import SETS, MissingData, load
-from surefoot.paper.document import document
-from surefoot.paper.real_tables import claims, compare_cells
+from surefoot.paper.document_real import real_part
+from surefoot.paper.yardstick import compare, share_of
 
 
 @pytest.fixture
@@ -40,28 +40,59 @@ def test_the_whole_pipeline(data: Path, tmp_path: Path, capfd: pytest.CaptureFix
     given = ["paper", "real", "-o", str(out), "--data", str(data), "--datasets", "breast_cancer", "--trials", "3",
              "--folds", "3", "--seeds", "42,1"]  # fmt: skip
     assert run(given) == 0
-    rows = (out / "real-weighted.csv").read_text().splitlines()
+    rows = (out / "real-page.csv").read_text().splitlines()
     assert len(rows) == 1 + 2 * 3
     found = {
-        ("breast_cancer", seed): json.loads((out / f"real-breast_cancer-weighted-{seed}.json").read_text())["regimes"]
+        ("breast_cancer", seed): json.loads((out / f"real-breast_cancer-page-{seed}.json").read_text())
         for seed in (42, 1)
     }
     for own in found.values():
         assert own["raw"]["acc"] == own["isotonic"]["acc"] == own["platt"]["acc"] > 0.9
         assert own["raw"]["n"] == 114
         assert own["raw"]["auc"] == pytest.approx(own["platt"]["auc"], abs=1e-9)
-    cells = compare_cells(found)
-    assert {row[0] for row in cells} == {"real", "real_other_indicators", "cwauc_real"}
-    assert all(row[5] <= row[6] <= row[7] for row in cells)
-    assert claims(found)["raw"]["splits"] == 2
+        assert own["raw"]["delta_cwa"] == own["raw"]["cwa"] - own["raw"]["acc"]
+        # each split has a search of its own, of six times three trials on so small a set
+        assert own["model"]["searches_each"]
+        assert own["model"]["setting"]["trials"] == 18
+        assert own["model"]["train"] == 341
+    assert found["breast_cancer", 42]["model"] != found["breast_cancer", 1]["model"]
+    cells = compare(found)
+    assert all(one.least <= one.most for one in cells)
+    # sixteen columns of three regimes, accuracy once
+    assert share_of(cells).cells == 16 * 3 - 2
+    assert share_of(cells).share_expected == pytest.approx(1 / 3)
+    assert count(found)["raw"].splits == 2
     # what is done is not done again
     began = time.monotonic()
     assert run(given) == 0
     assert time.monotonic() - began < 5
-    cells_of_ours = [cell("modes", ("bell", "perfect"), "acc", 0.5, np.array([0.5, 0.51]))]
-    page = document(cells_of_ours, found, found, "nothing")
-    assert "#### breast_cancer" in page
-    assert "| Platt is the safest |" in page
+    page = "\n".join(real_part(found, {"unweighted": found}))
+    assert "| breast_cancer, no post-hoc | " in page
+    assert len(real_claims(found, found)) == 9
+
+
+def test_the_final_model_is_stopped_early_on_the_calibration_part(data: Path) -> None:
+    made = load("breast_cancer", data)
+    parts = training.split(made, 42)
+    options = {"rounds": 400, "is_weighted": True}
+    early = training.train(made, parts, {"max_depth": 3, "eta": 0.3}, stops_early=True, **options)
+    assert 1 < early.rounds < 400
+    # the best round is the one that a model of so many rounds speaks from
+    fixed = training.train(
+        made, parts, {"max_depth": 3, "eta": 0.3}, rounds=early.rounds, stops_early=False, is_weighted=True
+    )
+    np.testing.assert_allclose(early.test, fixed.test, rtol=1e-6)
+    fit = made.classes[parts.calibration]
+    losses = {
+        rounds: training.log_loss(
+            training.train(
+                made, parts, {"max_depth": 3, "eta": 0.3}, rounds=rounds, stops_early=False, is_weighted=True
+            ).calibration,
+            fit,
+        )
+        for rounds in (early.rounds - 1, early.rounds, early.rounds + 1)
+    }
+    assert min(losses, key=lambda rounds: losses[rounds]) == early.rounds
 
 
 def test_platt_and_isotonic_are_scikit_learn_s() -> None:
@@ -81,8 +112,8 @@ def test_a_killed_search_goes_on_after_its_last_whole_trial(data: Path, tmp_path
     out = tmp_path / "out"
     out.mkdir()
     code = (
-        "import sys; from pathlib import Path; from surefoot.paper.datasets import load; from surefoot.paper.training import Search; "
-        f"s = Search('breast_cancer', load('breast_cancer', Path({str(data)!r})), Path({str(out)!r}), folds=3, is_weighted=True); "
+        "import sys; from pathlib import Path; from surefoot.paper.datasets import load; from surefoot.paper.search import Search; "
+        f"s = Search('breast_cancer', load('breast_cancer', Path({str(data)!r})), Path({str(out)!r}), seed=42, folds=3); "
         "s.run(500, lambda done: print(done, flush=True))"
     )
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
@@ -92,11 +123,11 @@ def test_a_killed_search_goes_on_after_its_last_whole_trial(data: Path, tmp_path
         last = int(process.stdout.readline())
     process.kill()
     process.communicate()
-    search = training.Search("breast_cancer", load("breast_cancer", data), out, folds=3, is_weighted=True)
-    done = search.done()
+    resumed = search.Search("breast_cancer", load("breast_cancer", data), out, seed=42, folds=3)
+    done = resumed.done()
     assert done >= last
-    tuned = search.run(done + 1)
-    assert search.done() == done + 1
+    tuned = resumed.run(done + 1)
+    assert resumed.done() == done + 1
     assert tuned.rounds >= 1
 
 
@@ -164,9 +195,59 @@ def test_parameters_that_come_along_are_whole() -> None:
     assert set(kept) <= set(SETS)
     for name in kept:
         for is_weighted in (True, False):
-            tuned = training.stored_setting(name, is_weighted=is_weighted)
+            tuned = search.stored_setting(name, is_weighted=is_weighted)
             if tuned is not None:
                 assert tuned.rounds >= 1
                 assert 3 <= tuned.parameters["max_depth"] <= 12
                 assert tuned.is_weighted == is_weighted
-    assert real.Budget().trials == 60
+    budget = protocol.Budget()
+    for name in (*protocol.COMPARABLE, "adult_income", "higgs_boson"):
+        for seed in budget.seeds_of(name):
+            own = search.stored_setting(name, seed=seed)
+            assert own is not None
+            assert own.trials >= budget.trials_of(name)
+            assert 3 <= own.parameters["max_depth"] <= search.DEEPEST
+            assert own.rounds < protocol.ROUNDS
+
+
+def test_the_official_test_part_is_found_in_a_download(monkeypatch: pytest.MonkeyPatch) -> None:
+    import pandas as pd
+    import sklearn.datasets
+    from sklearn.utils import Bunch
+
+    first = (7, 2, 1, 0, 4, 1, 4, 9, 5, 9)
+    monkeypatch.setitem(datasets._TESTS, "mnist", datasets.OfficialTest(12, "label", first))
+    digits = [5, 0, 4, 1, 9, 2, 1, 3, 1, 4, 3, 5, 3]
+    test = [*first, 0, 6]
+
+    def download(target: list[int]) -> object:
+        frame = pd.DataFrame({"p1": range(len(target)), "class": pd.Categorical([str(one) for one in target])})
+        return lambda **given: Bunch(frame=frame, target=frame["class"])
+
+    for target, where in ((digits + test, slice(13, 25)), (test + digits, slice(0, 12))):
+        monkeypatch.setattr(sklearn.datasets, "fetch_openml", download(target))
+        found = load("mnist", None)
+        assert found.is_test is not None
+        assert found.is_test[where].all()
+        assert found.is_test.sum() == 12
+        assert found.features[:, 0].tolist() == list(range(25))
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", download(digits * 2))
+    with pytest.raises(MissingData, match="not in the order in which we know its official test part"):
+        load("mnist", None)
+
+
+def test_what_openml_has_not_counts_as_a_question_mark(monkeypatch: pytest.MonkeyPatch) -> None:
+    import pandas as pd
+    import sklearn.datasets
+    from sklearn.utils import Bunch
+
+    ages = [25, 38, 28, 44, 18, 34, 29, 63, 24, 55]
+    monkeypatch.setitem(datasets._TESTS, "adult_income", datasets.OfficialTest(10, "age", tuple(ages)))
+    work = ["a", None, *["b"] * 10]
+    frame = pd.DataFrame({"age": [*ages, 1, 2], "work": pd.Categorical(work), "class": ["<=50K", ">50K"] * 6})
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", lambda **given: Bunch(frame=frame, target=frame["class"]))
+    found = load("adult_income", None)
+    assert len(found.classes) == 11
+    assert found.is_test is not None
+    assert int(found.is_test.sum()) == 9
+    assert found.labels == ("<=50K", ">50K")

@@ -10,7 +10,8 @@ import pytest
 import surefoot as sf
 from surefoot.cli import run
 from surefoot.paper import simulation
-from surefoot.paper.agreement import _rate_agrees, cell, count_agreement
+from surefoot.paper.agreement import _rate_agrees, bootstrapped, cell, count_agreement, single_cell
+from surefoot.paper.claims import synthetic_claims
 from surefoot.paper.simulation import Plan, simulate
 from surefoot.paper.synthetic import run as run_synthetic
 from surefoot.paper.tables import printed_table
@@ -48,6 +49,7 @@ def test_areas_are_those_of_the_library() -> None:
     guess = truth == correct
     lesser = np.minimum(confidence, 1 - confidence)
     found = simulation._areas(confidence, correct, truth)
+    assert found[6] == pytest.approx(found[5] - found[4], abs=1e-15)
     from sklearn.metrics import roc_auc_score
 
     for place, weight in ((4, None), (5, confidence)):
@@ -71,10 +73,18 @@ def test_draws_do_not_depend_on_how_they_are_dealt_out_and_repeat_by_seed() -> N
 
 
 def test_the_tables_agree_with_the_printed_ones(tmp_path: Path) -> None:
-    cells = run_synthetic(tmp_path, Plan({100: 500, 1000: 500, 10_000: 100, 100_000: 10}, ranked=100))
-    agree, comparable, _ = count_agreement(cells)
-    assert comparable > 900
-    assert agree / comparable > 0.985
+    made = run_synthetic(tmp_path, Plan({100: 500, 1000: 500, 10_000: 100, 100_000: 10}, ranked=200))
+    agree, every = count_agreement(made.cells)
+    # sigma once for all modes, no averages, no extremes and no differences again
+    assert every == 10 * (8 * 7 + 1) + 240 + 60 + 8
+    assert agree / every > 0.98
+    assert len(made.extremes) == 16
+    assert all(one.share > 0 for one in made.extremes)
+    claims = {claim.text: claim for claim in synthetic_claims(made)}
+    assert len(claims) == 9
+    found = claims["Beyond one sigma lie fewer than the 15.87% of a normal law: the test is conservative"]
+    # the paper's text says 293 of 3,000 too
+    assert (found.verdict, found.printed) == ("confirmed", "293 of 3,000")
     for name in ("modes", "perfect_by_size", "perfect_summary", "p_risk_extremes", "cwauc_synthetic", "cwauc_counts"):
         rows = (tmp_path / f"{name}.csv").read_text().splitlines()
         shipped = (
@@ -89,6 +99,16 @@ def test_what_is_wrong_is_found() -> None:
     drawn = np.random.default_rng(0).normal(0.5, 0.1, 2000)
     assert cell("t", ("bell",), "acc", 0.5, drawn).agrees
     assert not cell("t", ("bell",), "acc", 0.55, drawn).agrees
+    # a single run: the outermost half percent on either side is outside
+    runs = np.arange(1000) / 1000
+    assert [single_cell("t", ("bell",), "auc", x, runs).agrees for x in (0.003, 0.005, 0.5, 0.996)] == [
+        False, True, True, False,
+    ]  # fmt: skip
+    # infinite variance: a mean of a hundred of ours, whatever its standard error is
+    heavy = np.random.default_rng(0).pareto(1.1, 2000)
+    low, high = bootstrapped(heavy, 100)
+    assert cell("t", ("uniform",), "csr", (low + high) / 2, heavy).agrees
+    assert not cell("t", ("uniform",), "csr", 1.5 * high, heavy).agrees
     rare = np.zeros(2000)
     assert _rate_agrees(0.01, rare, 100)
     assert not _rate_agrees(0.2, rare, 100)
@@ -109,7 +129,7 @@ def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypa
     monkeypatch.setattr(Plan, "full", classmethod(lambda cls, seed=0: cls({100: 20, 1000: 20}, seed, 2)))
     assert run(["paper", "synthetic", "-o", str(tmp_path / "out")]) == 0
     captured = capfd.readouterr()
-    assert "cells agree with the paper" in captured.out
+    assert "printed numbers agree with ours" in captured.out
     assert "n = 1,000      80 of 80" in captured.err
     (tmp_path / "file").write_text("")
     assert run(["paper", "synthetic", "-o", str(tmp_path / "file")]) == 3

@@ -9,6 +9,10 @@ from scipy.stats import binomtest
 
 import surefoot as sf
 from surefoot import FewMistakesWarning, InvalidPredictions, Predictions, intervals
+from surefoot.metrics.tallying import BANDS
+from surefoot.risk.law.counts import counts_of
+from surefoot.risk.law.null import upper_tail
+from surefoot.risk.planning import typical_range
 from surefoot.synthetic import PROFILES, predictions
 
 
@@ -223,6 +227,19 @@ def test_where_calibrated_models_land_at_the_edges() -> None:
     assert typical([True, False] * 4, [0.5] * 8) == pytest.approx((0.5, 1.5))
     assert typical([False] * 10, [0.0] * 10) == (1.0, 1.0)
     assert typical([True], [0.9]) == pytest.approx((0.0, 10.0))
+
+
+@pytest.mark.parametrize("decades", [0.5, 4, 12])
+@pytest.mark.parametrize("n", [300, 3000, 40_000])
+def test_nine_in_ten_calibrated_models_land_in_the_range_also_where_doubts_span_decades(decades: float, n: int) -> None:
+    # against the law by inversion, which finds the tail at one place to many digits
+    doubt = 10 ** np.random.default_rng(n).uniform(-decades, -0.3, n)
+    p = Predictions.from_correct(np.arange(n) % 9 > 0, 1 - doubt, doubt=doubt)
+    counts = counts_of(p.tally(BANDS)).doubtful()
+    low, high = typical_range(counts)
+    rows = counts.under_calibration()
+    assert upper_tail(rows, low * counts.n).p == pytest.approx(0.95, abs=0.003)
+    assert upper_tail(rows, high * counts.n).p == pytest.approx(0.05, abs=0.003)
 
 
 @pytest.mark.filterwarnings("ignore::surefoot.errors.FewMistakesWarning")

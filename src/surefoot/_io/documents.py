@@ -19,7 +19,12 @@ _ENVELOPE = ("surefoot", "schema", "sha256")
 
 def write(path: str | PathLike[str], kind: str, schema: int, body: dict[str, Any]) -> None:
     """Save a document: whole, or not at all."""
-    write_whole(path, _text({"surefoot": kind, "schema": schema, "sha256": _digest(body), **body}) + "\n")
+    write_whole(path, dump(kind, schema, body))
+
+
+def dump(kind: str, schema: int, body: dict[str, Any]) -> str:
+    """The text of a document, as a file holds it."""
+    return _text({"surefoot": kind, "schema": schema, "sha256": _digest(body), **body}) + "\n"
 
 
 def read(
@@ -27,7 +32,23 @@ def read(
 ) -> Thing:
     """What ``unpack`` makes of a saved document; one that is damaged, foreign or newer raises ``error``."""
     try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=_refuse_constant)
+        text = Path(path).read_text(encoding="utf-8")
+    except ValueError as why:
+        raise error(f"{path}: not a saved {kind}, or a damaged one ({why}).") from why
+    return parse(text, path, kind, schema, unpack, error)
+
+
+def parse(
+    text: str,
+    path: str | PathLike[str],
+    kind: str,
+    schema: int,
+    unpack: Callable[[dict[str, Any]], Thing],
+    error: type[Exception],
+) -> Thing:
+    """As :func:`read`, of the text of a document; ``path`` says where it comes from."""
+    try:
+        document = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as why:
         raise error(f"{path}: not a saved {kind}, or a damaged one ({why}).") from why
     if not isinstance(document, dict) or document.get("surefoot") != kind:

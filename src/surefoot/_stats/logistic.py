@@ -16,6 +16,13 @@ def expit(x: Any, xp: Any = np) -> Any:
     return xp.where(x >= 0, 1.0, small) / (1 + small)
 
 
+def both_sides(x: Any, xp: Any = np) -> tuple[Any, Any]:
+    """What :func:`expit` is of x and of -x, which share their exponentials."""
+    small = xp.exp(-xp.abs(x))
+    above, below = 1 / (1 + small), small / (1 + small)
+    return xp.where(x >= 0, above, below), xp.where(x >= 0, below, above)
+
+
 def logistic_fit(
     features: Floats, target: Floats, weight: Floats, start: Floats, *, ridge: float = 0.0, fixed: tuple[int, ...] = ()
 ) -> Floats:

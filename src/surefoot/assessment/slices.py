@@ -101,9 +101,9 @@ def slices_of(
     margin: float,
     descriptive: bool,
 ) -> list[Slice]:
-    """Assess each part; those by truth without p-values."""
+    """Assess each part; those by truth without tests."""
     parts = list(parts)
-    sides = in_parallel([partial(both_sides, *part[1:]) for part in parts])
+    sides = in_parallel([partial(both_sides, *part[1:], is_tested=not descriptive) for part in parts])
     tested = [(part.value, part.tally, *pair) for part, pair in zip(parts, sides, strict=True)]
     twosided = [min(1.0, 2 * min(over.pvalue_omnibus, under.pvalue_omnibus)) for *_, over, under in tested]
     adjusted = holm(twosided)
@@ -114,15 +114,19 @@ def slices_of(
         held = {name: metric for name, metric in chosen.items() if all(tally.has(term) for term in metric.terms)}
         every, effect = counts_of(tally), over.design_effect
         bins = reliability(tally, intervals=not descriptive, effect=effect)
-        is_tested = p <= level and not descriptive
-        judged = judge(tally, over, under, bins, level=level, margin=margin, is_tested=is_tested, rows=part.predictions)
+        is_tested = p <= level
+        judged = (
+            None
+            if descriptive
+            else judge(tally, over, under, bins, level=level, margin=margin, is_tested=is_tested, rows=part.predictions)
+        )
         counts = every.doubtful()
         least = detectable(counts, level=level / 2, effect=effect) if counts.n else math.nan
         odds = float((counts.rows * counts.confidence / counts.doubt).sum()) / counts.n if counts.n else math.nan
         one = Slice(
             value,
-            judged.verdict,
-            judged.degree,
+            None if judged is None else judged.verdict,
+            None if judged is None else judged.degree,
             over,
             under,
             *stated_and_seen(over),

@@ -55,7 +55,7 @@ def swap_warnings(
 
 
 def _way_out(labels: tuple[Label, ...], rows: ArrayPredictions | None) -> str:
-    if rows is not None and rows.probabilities is None:
+    if rows is not None and not rows.has_probabilities:
         return "Check that true and predicted labels use the same codes, and that they come from the same rows."
     if len(labels) > 2:
         listed = ", ".join(repr(label) for label in labels[:6]) + (", ..." if len(labels) > 6 else "")
@@ -70,9 +70,9 @@ def _way_out(labels: tuple[Label, ...], rows: ArrayPredictions | None) -> str:
         f"The columns of probabilities were read in the order {one!r}, {other!r}; if it is the other way round, set "
         f"labels=[{other!r}, {one!r}]."
     )
-    if rows is None or rows.probabilities is None:
+    if rows is None or not rows.has_probabilities:
         return f"If one column holds probabilities: {single} If there are two: {several}"
-    return single if rows.probabilities.ndim == 1 else several
+    return single if rows.has_second else several
 
 
 def _inverted(accuracy: float, highest: float, risk: RiskResult, rows: ArrayPredictions | None) -> tuple[str, ...]:

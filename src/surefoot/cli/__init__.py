@@ -11,10 +11,10 @@ try:
 except ImportError:  # installed without dependencies
     sys.exit("error: the command line needs Typer: pip install typer")
 
-from surefoot.cli import act_alone, assess, calibrate, compare, demo, expect, merge, monitor
+from surefoot.cli import act_alone, assess, calibrate, compare, demo, expect, merge, monitor, push, serve, slices
 from surefoot.cli.errors import Failed, print_error, say
 from surefoot.cli.parsing import Command, Group
-from surefoot.cli.pipes import ignore_closed_pipes
+from surefoot.cli.pipes import steady_streams
 
 app = typer.Typer(
     name="surefoot",
@@ -32,9 +32,12 @@ for _module, _summary in (
     (assess, "Can the confidences in a file be trusted?"),
     (compare, "Put models side by side."),
     (act_alone, "From which confidence may a model act alone?"),
+    (slices, "In which groups of rows are confidences off?"),
     (calibrate, "Correct probabilities with labelled rows."),
     (expect, "What to expect of rows without labels."),
     (monitor, "Watch a stream of predictions."),
+    (serve, "Watch models over the network."),
+    (push, "Send rows to a server."),
     (merge, "Add up saved tallies."),
     (demo, "Assess a real model that is included."),
 ):
@@ -64,8 +67,13 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     """The exit status of a command."""
-    with ignore_closed_pipes():
-        return _run(arguments)
+    try:
+        with steady_streams():
+            return _run(arguments)
+    except OSError as error:
+        if error.filename != "standard output":
+            raise
+        return print_error(f"{error.filename}: {error.strerror}", 3)
 
 
 def _run(arguments: list[str]) -> int:

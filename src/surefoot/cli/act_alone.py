@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surefoot._io.writing import write_whole
 from surefoot.cli.errors import clear_errors, say
 from surefoot.cli.options import (
     AsFloat64,
@@ -38,7 +37,7 @@ from surefoot.cli.options import (
     manner_of,
     part_of,
 )
-from surefoot.cli.outputs import Outputs, size_of
+from surefoot.cli.outputs import Content, Outputs
 from surefoot.cli.progress import bar
 
 if TYPE_CHECKING:
@@ -166,17 +165,13 @@ def command(
             say(f"\n{render(found, Terminal.detect(), is_command=True)}\n")
         else:
             say((found.to_json() if outputs.format == "json" else found.to_markdown()).rstrip())
-        contents = {path: _content(found, kind) for kind, path in outputs.files.items() if kind != "policy"}
-        if "policy" in outputs.files:
-            found.policy.save(outputs.files["policy"])
-        for path, content in contents.items():
-            write_whole(path, content)
-        for path in outputs.files.values():
-            say(f"  Wrote {path} ({size_of(path)})", to_stderr=not outputs.is_text)
+        outputs.write(lambda kind: _content(found, kind))
 
 
-def _content(found: ActAlone, kind: str) -> str | bytes:
+def _content(found: ActAlone, kind: str) -> Content:
     """The result as a file of a kind."""
+    if kind == "policy":
+        return found.policy
     if kind == "html":
         return found.to_html()
     if kind == "markdown":
@@ -187,7 +182,9 @@ def _content(found: ActAlone, kind: str) -> str | bytes:
     plt.switch_backend("agg")
     written = io.BytesIO()
     figure = found.plot().figure_
-    figure.savefig(written, format=kind, dpi=200)
+    # the same bytes in every run: no random names of parts, and no date
+    with plt.rc_context({"svg.hashsalt": "surefoot"}):
+        figure.savefig(written, format=kind, dpi=200, metadata={"Date": None} if kind == "svg" else None)
     plt.close(figure)
     return written.getvalue()
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surefoot._io.writing import write_whole
 from surefoot.cli.errors import clear_errors, say, say_failed
 from surefoot.cli.options import (
     AsFloat64,
@@ -45,13 +44,14 @@ from surefoot.cli.options import (
     manner_of,
     part_of,
 )
-from surefoot.cli.outputs import Outputs, size_of
+from surefoot.cli.outputs import Content, Outputs
 from surefoot.cli.progress import bar
 from surefoot.cli.rules import WORSE, Rule, parsed
 
 if TYPE_CHECKING:
     from surefoot.assessment.baseline import BaselineComparison
     from surefoot.assessment.result import Assessment
+    from surefoot.core.tally import Tally
     from surefoot.files.held import Reading
 
 #: Classes up to which a report is sliced by what was predicted when nothing else is asked for.
@@ -190,7 +190,7 @@ def command(
                 compared = compare_with_baseline(assessment, earlier)
         result = _Result(assessment, reading, by, rules, compared)
         result.print(outputs)
-        result.write(outputs)
+        outputs.write(result.content)
     say_failed(filter(None, result.failures), to_stderr=not outputs.is_text)
 
 
@@ -281,26 +281,22 @@ class _Result:
 
                 say(terminal.simplify("\n".join(lines(self.compared, terminal))) + "\n")
 
-    def write(self, outputs: Outputs) -> None:
-        """Every file, whole or not at all; nothing is written before all is known."""
-        contents: dict[str, str] = {}
-        for kind, path in outputs.files.items():
-            if kind == "junit":
-                from surefoot.cli.gate import junit
+    def content(self, kind: str) -> Content:
+        """The result as a file of a kind."""
+        if kind == "junit":
+            from surefoot.cli.gate import junit
 
-                contents[path] = junit(self.assessment, self.rules, self.failures)
-            elif kind != "tally":
-                contents[path] = {"html": self.html, "json": self.json, "markdown": self.markdown}[kind]()
-        if "tally" in outputs.files:
-            from surefoot.core.tally import Tally
-            from surefoot.metrics.tallying import tally
+            return junit(self.assessment, self.rules, self.failures)
+        if kind == "tally":
+            return self.tally()
+        return {"html": self.html, "json": self.json, "markdown": self.markdown}[kind]()
 
-            held = self.reading.held
-            (held if isinstance(held, Tally) else tally(held, by=self.reading.by)).save(outputs.files["tally"])
-        for path, content in contents.items():
-            write_whole(path, content)
-        for path in outputs.files.values():
-            say(f"  Wrote {path} ({size_of(path)})", to_stderr=not outputs.is_text)
+    def tally(self) -> Tally:
+        from surefoot.core.tally import Tally
+        from surefoot.metrics.tallying import tally
+
+        held = self.reading.held
+        return held if isinstance(held, Tally) else tally(held, by=self.reading.by)
 
     def html(self) -> str:
         from surefoot.assessment.assess import with_all_metrics, with_slices

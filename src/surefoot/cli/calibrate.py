@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -30,12 +31,12 @@ from surefoot.cli.options import (
     columns_of,
     part_of,
 )
-from surefoot.cli.outputs import check_outputs, size_of
+from surefoot.cli.outputs import Content, check_outputs, write_files
 from surefoot.cli.parsing import closest
 
 if TYPE_CHECKING:
     from surefoot.assessment.calibrate import Calibration, Trial
-    from surefoot.files.accounting import Accounting, Manner
+    from surefoot.files.accounting import Accounting
     from surefoot.files.held import Reading
     from surefoot.files.part import Part
     from surefoot.files.source import Source
@@ -119,12 +120,18 @@ def command(
         rows = (
             None if apply is None else _apply(model, names, apply, columns, positive, delimiter, part, percent, known)
         )
+        contents: dict[str, Content] = {}
         if save is not None:
-            model.save(save)
-            say(f"  Wrote {save} ({size_of(save)})")
+            contents[save] = model
         if rows is not None and output is not None:
-            _write(rows.table, Path(output))
-            say(f"  Wrote {output} ({rows.table.num_rows:,} rows, {size_of(output)}): added {', '.join(rows.added)}")
+            contents[output], escaped = _content(rows.table, Path(output).suffix)
+        sizes = write_files(contents)
+        if save is not None:
+            say(f"  Wrote {save} ({sizes[save]})")
+        if rows is not None and output is not None:
+            say(f"  Wrote {output} ({rows.table.num_rows:,} rows, {sizes[output]}): added {', '.join(rows.added)}")
+            if escaped:
+                _say_wrapped(escaped)
             if label is not None and label in rows.table.column_names:
                 say(f"  To check it:  {shlex.join(['surefoot', 'assess', output, *rows.options(label)])}")
         if save is None and rows is None:
@@ -320,9 +327,11 @@ def _apply(
     import numpy as np
     import pyarrow as pa
 
-    from surefoot.files.accounting import Manner
+    from surefoot.files.accounting import Accounting, Manner
+    from surefoot.files.columns import Columns
     from surefoot.files.databases import is_address
     from surefoot.files.source import BadFile
+    from surefoot.files.unlabelled import scores_of
 
     sources = _open(path, delimiter, part, "correct")
     names = _columns_for(model, sources[0], columns, positive) if names is None else names
@@ -332,7 +341,13 @@ def _apply(
             raise BadFile(f"there is no column '{absent}', which the calibrator was fitted to", file=source.name)
     # a database may give its rows in another order, or other rows, when it is asked again
     whole = _rows(sources) if is_address(path) else None
-    given = _scores(sources, names, whole, model, Manner(percent, may_drop=False), masked(path), known)
+    role = names[0] if len(names) == 1 else tuple(names)
+    taken = Columns(logits=role) if model.from_logits else Columns(probabilities=role)
+    accounting = Accounting(
+        masked(path), taken, Manner(percent, may_drop=False), is_text=all(s.is_text for s in sources)
+    )
+    given = scores_of(sources, whole, accounting, known)
+    _say_scale(accounting)
     found = model.predict_proba(given)
     second = given.ndim == 1
     largest = (given > (0 if model.from_logits else 0.5)).astype(np.intp) if second else given.argmax(axis=1)
@@ -352,42 +367,6 @@ def _apply(
             raise BadFile(f"it has a column '{_PREFIX}{name}' already; rename or drop it", file=masked(path))
         table = table.append_column(_PREFIX + name, pa.array(column))
     return _Corrected(table, tuple(_PREFIX + name for name in corrected), is_correctness)
-
-
-def _scores(
-    sources: Sequence[Source],
-    names: list[str],
-    whole: Any,
-    model: Any,
-    manner: Manner,
-    path: str,
-    known: Accounting | None,
-) -> Any:
-    """The numbers that a calibrator takes, read like those that it is fitted to: percentages as shares of 1."""
-    import numpy as np
-
-    from surefoot.files.accounting import Accounting
-    from surefoot.files.finding import Columns
-    from surefoot.files.reader import sums_to_one
-    from surefoot.files.unlabelled import settle_all
-    from surefoot.predictions.columns import as_array
-
-    role = names[0] if len(names) == 1 else tuple(names)
-    columns = Columns(logits=role) if model.from_logits else Columns(probabilities=role)
-    is_text = all(source.is_text for source in sources)
-    accounting = Accounting(path, columns, manner, is_text=is_text)
-    parts: Iterable[tuple[str, Iterable[Any]]] = (
-        [(path, [whole.select(names)])]
-        if whole is not None
-        else ((source.name, (batch.table for batch in source.batches(names, names))) for source in sources)
-    )
-    table = settle_all(accounting, parts, known)
-    _say_scale(accounting)
-    values = [as_array(name, table.column(name)) for name in names]
-    if len(values) == 1:
-        return values[0]
-    given = np.stack(values, axis=1)
-    return sums_to_one(given) if is_text and not model.from_logits else given
 
 
 def _columns_for(model: Any, source: Source, columns: dict[str, str], positive: str | None) -> list[str]:
@@ -432,44 +411,79 @@ def _rows(sources: Sequence[Source]) -> Any:
     return pa.concat_tables(tables, promote_options="permissive")
 
 
-def _write(rows: Any, out: Path) -> None:
-    """The whole file, or none of it."""
+def _content(rows: Any, suffix: str) -> tuple[bytes, str]:
+    """The rows as a file, by its suffix; and what there is to say of it."""
     import io
     import json
 
     import pyarrow as pa
 
-    from surefoot._io.writing import write_whole
-
-    sink = io.BytesIO()
-    if out.suffix == ".csv":
-        sink.write(_as_csv(rows).encode())
-    elif out.suffix == ".parquet":
+    sink, said = io.BytesIO(), ""
+    if suffix == ".csv":
+        text, escaped = _as_csv(rows)
+        sink.write(text.encode())
+        if escaped:
+            cells = f"{escaped:,} cell that starts" if escaped == 1 else f"{escaped:,} cells that start"
+            said = (
+                f"{cells} like a formula got an apostrophe in front, so that no spreadsheet runs it; .parquet and "
+                ".jsonl keep the text as it is."
+            )
+    elif suffix == ".parquet":
         from pyarrow import parquet
 
         parquet.write_table(rows, sink)
-    elif out.suffix == ".jsonl":
+    elif suffix == ".jsonl":
         sink.write("".join(f"{json.dumps(row, default=str)}\n" for row in rows.to_pylist()).encode())
     else:
         with pa.ipc.new_file(sink, rows.schema) as writer:
             writer.write_table(rows)
-    write_whole(out, sink.getvalue())
+    return sink.getvalue(), said
 
 
-def _as_csv(rows: Any) -> str:
-    """Text as it was, numbers with all their digits."""
+def _as_csv(rows: Any) -> tuple[str, int]:
+    """Text as it was, numbers with all their digits; and how many cells were escaped."""
     import csv
     import io
     import json
 
+    escaped = 0
+
     def written(value: Any) -> Any:
+        nonlocal escaped
         if isinstance(value, bool):
             return str(value).lower()
-        return json.dumps(value) if isinstance(value, list | dict) else value
+        if isinstance(value, list | dict):
+            return json.dumps(value)
+        if isinstance(value, str) and _is_formula(value):
+            escaped += 1
+            return f"'{value}"
+        return value
 
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(rows.column_names)
+    # the ends of lines are what the writer quotes in cells: both of them, though lines end in one
+    writer = csv.writer(_Lines(out), lineterminator="\r\n")
+    writer.writerow(map(written, rows.column_names))
     columns = [map(written, column.to_pylist()) for column in rows.columns]
     writer.writerows(zip(*columns, strict=True))
-    return out.getvalue()
+    return out.getvalue(), escaped
+
+
+class _Lines:
+    """Takes lines that end in a return and a line feed, and writes them with a line feed alone."""
+
+    def __init__(self, out: Any) -> None:
+        self._out = out
+
+    def write(self, line: str) -> None:
+        self._out.write(line.removesuffix("\r\n") + "\n")
+
+
+#: What spreadsheets take for the start of a formula; and what they do not: a number, or signs alone.
+_FORMULA, _NO_FORMULA = (
+    re.compile(r"[=+\-@\t\r\n]"),
+    re.compile(r"[+-]*|[+-][\d.,]+(e[+-]?\d+)?\s?%?|[+-]?(inf|infinity|nan)", re.I),
+)
+
+
+def _is_formula(text: str) -> bool:
+    return _FORMULA.match(text) is not None and _NO_FORMULA.fullmatch(text) is None

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from surefoot._io.writing import write_whole
 from surefoot.cli.assess import assessed
 from surefoot.cli.errors import clear_errors, say
 from surefoot.cli.options import (
@@ -46,7 +45,7 @@ from surefoot.cli.options import (
     manner_of,
     part_of,
 )
-from surefoot.cli.outputs import Outputs, size_of
+from surefoot.cli.outputs import Outputs
 from surefoot.cli.progress import Bar, bar
 
 if TYPE_CHECKING:
@@ -159,9 +158,7 @@ def command(
             say(f"\n{render(found, Terminal.detect())}\n")
         else:
             say(_content(found, outputs.format).rstrip())
-        for path, content in {path: _content(found, kind) for kind, path in outputs.files.items()}.items():
-            write_whole(path, content)
-            say(f"  Wrote {path} ({size_of(path)})", to_stderr=not outputs.is_text)
+        outputs.write(lambda kind: _content(found, kind))
 
 
 def _content(found: Comparison, kind: str) -> str:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surefoot._io.writing import write_whole
 from surefoot.cli.errors import clear_errors, say
 from surefoot.cli.options import (
     AsJson,
@@ -31,7 +30,7 @@ from surefoot.cli.options import (
     columns_of,
     part_of,
 )
-from surefoot.cli.outputs import Outputs, size_of
+from surefoot.cli.outputs import Outputs
 from surefoot.cli.progress import bar
 
 if TYPE_CHECKING:
@@ -148,9 +147,7 @@ def command(
             say(f"\n{render(found, Terminal.detect())}\n")
         else:
             say(_content(found, outputs.format).rstrip())
-        for path, content in {path: _content(found, kind) for kind, path in outputs.files.items()}.items():
-            write_whole(path, content)
-            say(f"  Wrote {path} ({size_of(path)})", to_stderr=not outputs.is_text)
+        outputs.write(lambda kind: _content(found, kind))
 
 
 def _content(found: Expected, kind: str) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from surefoot.cli.errors import clear_errors, say
-from surefoot.cli.outputs import check_outputs, size_of
+from surefoot.cli.outputs import check_outputs, write_files
 
 
 def command(
@@ -25,7 +25,7 @@ def command(
       surefoot merge mon.tally tue.tally -o w.tally
     """
     with clear_errors():
-        check_outputs(output)
+        check_outputs(output, beside=tallies)
         from surefoot.core.tally import Tally
         from surefoot.errors import InvalidTally
         from surefoot.metrics.terms import ROWS
@@ -37,6 +37,6 @@ def command(
             except InvalidTally as error:
                 message = str(error)
                 raise InvalidTally(message if path in message else f"{path}: {message}") from error
-        total.save(output)
+        size = write_files({output: total})[output]
         counted = next(iter((total.events or {}).values())) if total.view == "classes" else total
-        say(f"  {len(tallies):,} tallies, {round(counted[ROWS]):,} rows. Wrote {output} ({size_of(output)})")
+        say(f"  {len(tallies):,} tallies, {round(counted[ROWS]):,} rows. Wrote {output} ({size})")

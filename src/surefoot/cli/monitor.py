@@ -5,12 +5,14 @@ from __future__ import annotations
 import shlex
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surefoot._io.writing import write_whole
+from surefoot._io.locking import exclusive
+from surefoot._io.writing import target_of
 from surefoot.cli.errors import clear_errors, say, say_failed
 from surefoot.cli.options import (
     AsFloat64,
@@ -41,7 +43,7 @@ from surefoot.cli.options import (
     manner_of,
     part_of,
 )
-from surefoot.cli.outputs import Outputs, check_outputs, size_of
+from surefoot.cli.outputs import Outputs, check_outputs, write_files
 from surefoot.cli.parsing import closest
 
 if TYPE_CHECKING:
@@ -161,7 +163,10 @@ def command(
         raise typer.BadParameter(f"--{role} names a column, but there is no FILE to read; give one, or - for a pipe")
     with clear_errors():
         beside = [path for path in (file, state) if path is not None]
-        check_outputs(state, beside=[file] if file is not None else [])
+        if file is not None:
+            check_outputs(state, beside=[file])
+            if target_of(state) is None:
+                raise typer.BadParameter(f"--state is {state}, which is no file that could be read again")
         outputs = Outputs.plan(
             output or [],
             {"html": html},
@@ -175,14 +180,26 @@ def command(
         if file is None:
             monitor, before = _load(state, given), 0
             _Screen(monitor, outputs).show_state()
+            _say_in_format(monitor, state, outputs)
+            outputs.write(lambda kind: _content(monitor, state, kind))
         else:
-            monitor = _open(state, given, identifier)
-            before = len(monitor.drift_rows)
             reader: dict[str, Any] = {"delimiter": delimiter, "positive": positive, "float32": not as_float64}
             reader["manner"] = manner_of(arguments)
             reader["part"] = part
-            monitor = _follow(monitor, file, state, _Screen(monitor, outputs), columns, identifier, group, reader)
-        _write(monitor, state, outputs)
+            # who counts into a state has it to himself until it is saved
+            with exclusive(state, partial(_say_waiting, state)):
+                monitor = _open(state, given, identifier)
+                before, screen = len(monitor.drift_rows), _Screen(monitor, outputs)
+                left_out = _follow(file, state, screen, columns, identifier, group, reader)
+                monitor = screen.m
+                # of a file, the state and what is written about it appear together
+                written = {path: _content(monitor, state, kind) for kind, path in outputs.files.items()}
+                sizes = write_files({state: monitor, **written})
+            screen.tell(left_out, is_live=file == "-")
+            screen.print(f"  State saved to {state}\n")
+            _say_in_format(monitor, state, outputs)
+            for path in written:
+                say(f"  Wrote {path} ({sizes[path]})", to_stderr=not outputs.is_text)
     went_off = {"alarm": monitor.alarm, "drift": len(monitor.drift_rows) > before}
     reasons = [_reason(monitor, rule) for rule in dict.fromkeys(rules) if went_off[rule]]
     say_failed(reasons, to_stderr=not outputs.is_text)
@@ -203,8 +220,11 @@ def _reason(m: Monitor, rule: str) -> str:
     return f"drift ({episode_words(m.episodes[-1]) if m.episodes else f'at row {m.drift_rows[-1]:,}'})"
 
 
+def _say_waiting(state: str, holder: str) -> None:
+    say(f"note: waiting for {holder}, which counts into {state}", to_stderr=True)
+
+
 def _follow(
-    monitor: Monitor,
     file: str,
     state: str,
     screen: _Screen,
@@ -212,19 +232,22 @@ def _follow(
     identifier: str | None,
     group: str | None,
     reader: dict[str, Any],
-) -> Monitor:
-    """Count the rows of a file, or of a pipe as they come; the state is saved before anything is printed."""
+) -> int:
+    """Count the rows of a file, or of a pipe as they come, after each block of which the state is saved.
+
+    The rows that were not attempted, which are not counted.
+    """
     from surefoot.files.reading import follow
 
-    is_live, is_whole = file == "-", True
+    is_live = file == "-"
     left_out: list[int] = []
     try:
         for number, (rows, ids, groups) in enumerate(
             follow(file, columns, identifier=identifier, group=group, left_out=left_out.append, **reader)
         ):
-            _count(monitor, rows, ids, groups)
+            _count(screen.m, rows, ids, groups)
             if is_live:
-                monitor.save(state)
+                screen.m.save(state)
                 if not number:
                     screen.first()
                 screen.show_new(began_only=True)
@@ -235,38 +258,26 @@ def _follow(
         if not is_live or not Path(state).exists():
             # a file is counted whole or not at all: it would be read from its start again
             raise
-        is_whole = False
+        # the last block may be half counted: what was saved after the one before is whole
+        screen.m = _load(state, {})
     finally:
         screen.clear()
-    if is_whole:
-        monitor.save(state)
-    else:
-        # the last block may be half counted: what was saved after the one before is whole
-        monitor = screen.m = _load(state, {})
-    if not is_live:
-        screen.first()
-        screen.show_new(began_only=False)
-    screen.last()
-    if skipped := sum(left_out):
-        screen.wrap(f"Not counted: {skipped:,} {'row that was' if skipped == 1 else 'rows that were'} not attempted.")
-    screen.print(f"  State saved to {state}\n")
-    return monitor
+    return sum(left_out)
 
 
-def _write(m: Monitor, state: str, outputs: Outputs) -> None:
+def _content(m: Monitor, state: str, kind: str) -> str:
+    """Where the stream stands, as a file of a kind."""
     from surefoot.assessment.serialise import write_json
     from surefoot.render.monitor_view import markdown, plain, report
 
-    def content(kind: str) -> str:
-        if kind == "json":
-            return write_json({**plain(m), "state": state}, None)
-        return (report if kind == "html" else markdown)(m, Path(state).name)
+    if kind == "json":
+        return write_json({**plain(m), "state": state}, None)
+    return (report if kind == "html" else markdown)(m, Path(state).name)
 
+
+def _say_in_format(m: Monitor, state: str, outputs: Outputs) -> None:
     if not outputs.is_text:
-        say(content(outputs.format).rstrip())
-    for kind, path in outputs.files.items():
-        write_whole(path, content(kind))
-        say(f"  Wrote {path} ({size_of(path)})", to_stderr=not outputs.is_text)
+        say(_content(m, state, outputs.format).rstrip())
 
 
 def _load(state: str, given: dict[str, Any]) -> Monitor:
@@ -318,6 +329,7 @@ class _Screen:
         self.shown = {episode.first_alarm: episode for episode in monitor.episodes}
         self.has_alarm = monitor.alarm
         self.before, self.began = monitor.rows, time.monotonic()
+        self.repeated = monitor.repeated
         self.has_gauge = sys.stderr.isatty()
         self.drawn = 0.0
 
@@ -370,6 +382,19 @@ class _Screen:
     def clear(self) -> None:
         if self.has_gauge and self.drawn:
             print("\r\x1b[2K", end="", file=sys.stderr, flush=True)
+
+    def tell(self, left_out: int, *, is_live: bool) -> None:
+        """What a run has found, when it is saved."""
+        if not is_live:
+            self.first()
+            self.show_new(began_only=False)
+        self.last()
+        if left_out:
+            self.wrap(
+                f"Not counted: {left_out:,} {'row that was' if left_out == 1 else 'rows that were'} not attempted."
+            )
+        if again := self.m.repeated - self.repeated:
+            self.wrap(f"Not counted: {again:,} {'row whose id' if again == 1 else 'rows whose ids'} came before.")
 
     def last(self) -> None:
         from surefoot.render.monitor_view import summary

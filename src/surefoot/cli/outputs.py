@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from glob import has_magic
 from itertools import combinations
 from pathlib import Path
+from typing import Any, Protocol
 
 import typer
+
+from surefoot._io.writing import target_of, together
+from surefoot.cli.errors import say
 
 #: The kinds of file that a suffix stands for, of which a command knows one.
 _KINDS = {
@@ -77,6 +84,12 @@ class Outputs:
     def is_text(self) -> bool:
         return self.format == "text"
 
+    def write(self, content: Callable[[str], Content]) -> None:
+        """Write all files, of what ``content`` makes for their kinds, or none of them; and say so."""
+        # nothing is written before all is known
+        for path, size in write_files({path: content(kind) for kind, path in self.files.items()}).items():
+            say(f"  Wrote {path} ({size})", to_stderr=not self.is_text)
+
 
 def _kind_of(path: str, allowed: Sequence[str]) -> str:
     for kind in _KINDS.get(Path(path).suffix.lower(), ()):
@@ -86,30 +99,82 @@ def _kind_of(path: str, allowed: Sequence[str]) -> str:
     raise typer.BadParameter(f"--output is {path!r}; the kind of file is known by its suffix: {ends}")
 
 
-def check_outputs(*paths: str | None, beside: Sequence[str] = ()) -> None:
-    """What cannot be written is found out before the work, not after; and no input is written over."""
-    named = [Path(path) for path in paths if path is not None]
-    for path in named:
-        if not path.parent.is_dir():
-            raise FileNotFoundError(2, "no such folder", str(path.parent.absolute()))
-        if path.is_dir():
-            raise IsADirectoryError(21, "is a folder; name a file in it", str(path))
-        if any(_is_same_file(path, Path(other)) for other in beside):
-            raise typer.BadParameter(f"{path.name} is read, and would be written over; give another name")
-    if any(_is_same_file(one, other) for one, other in combinations(named, 2)):
-        raise typer.BadParameter("two outputs have one name; give another to one")
+class Savable(Protocol):
+    """What writes itself to a file."""
+
+    def save(self, path: str) -> None:
+        """Write the file."""
 
 
-def _is_same_file(one: Path, other: Path) -> bool:
-    """Whether two names, however they are written, are those of one file, which may be a new one."""
-    if one.exists() and other.exists():
-        return one.samefile(other)
-    return os.path.realpath(one) == os.path.realpath(other)
+Content = str | bytes | Savable
 
 
-def size_of(path: str) -> str:
-    """The size of a file, for people."""
-    size = Path(path).stat().st_size
+def write_files(contents: Mapping[str, Content]) -> dict[str, str]:
+    """Write all files, or none of them; their sizes, for people."""
+    with together() as files:
+        for path, content in contents.items():
+            if isinstance(content, str | bytes):
+                files.add(path, content)
+            else:
+                content.save(path)
+    return {path: _in_words(files.sizes[path]) for path in contents}
+
+
+def _in_words(size: int) -> str:
     if size < 1024:
         return f"{size:,} bytes"
     return f"{size / 1024:,.0f} KB" if size < 1 << 20 else f"{size / (1 << 20):,.1f} MB"
+
+
+def check_outputs(*paths: str | None, beside: Sequence[str] = ()) -> None:
+    """What cannot be written is found out before the work, not after; and no file that is read is written over."""
+    named = [(path, target_of(path)) for path in paths if path is not None]
+    files = [(path, target) for path, target in named if target is not None]
+    if not files:
+        return
+    inputs = {fact for path in beside for fact in _facts_of_input(path)}
+    for path, target in files:
+        if inputs & _facts(target):
+            raise typer.BadParameter(f"{Path(path).name} is read, and would be written over; give another name")
+    facts = [(path, _facts(target)) for path, target in files]
+    if sys.stdout is not None:
+        facts.append(("standard output", _facts_of_stream(sys.stdout)))
+    for (one, own), (_, other) in combinations(facts, 2):
+        if own & other:
+            raise typer.BadParameter(f"two outputs have one name; give another to one ({Path(one).name})")
+
+
+#: What tells that two names are those of one file: where they lead to, or what lies there.
+_Facts = set[str | tuple[int, int]]
+
+
+def _facts(path: Path) -> _Facts:
+    facts: _Facts = {os.path.realpath(path)}
+    with suppress(OSError):
+        found = path.stat()
+        # file systems without such numbers say 0
+        facts |= {(found.st_dev, found.st_ino)} if found.st_ino else set()
+    return facts
+
+
+def _facts_of_stream(stream: Any) -> _Facts:
+    try:
+        found = os.fstat(stream.fileno())
+    except (OSError, ValueError, AttributeError):
+        return set()
+    return {(found.st_dev, found.st_ino)} if found.st_ino else set()
+
+
+def _facts_of_input(path: str) -> _Facts:
+    """Of every file that is read where ``path`` is: a folder or a pattern stands for many."""
+    if path == "-":
+        return set() if sys.stdin is None else _facts_of_stream(sys.stdin)
+    from surefoot.files.databases import file_of_address, is_address
+    from surefoot.files.opening import paths_of
+
+    if is_address(path):
+        place = file_of_address(path)
+        return set() if place is None else _facts(place)
+    # what is not there is told by whoever reads it
+    plain = not Path(path).is_dir() and (Path(path).exists() or not has_magic(path))
+    return {fact for each in ([Path(path)] if plain else paths_of(path)) for fact in _facts(each)}

@@ -260,7 +260,8 @@ class Metric:
             return str(NeedsRows(self.name))
         if not self.takes_weights and not predictions.has_equal_weights:
             return f"{self.name} counts rows and accepts no unequal weights; leave out sample_weight."
-        if (self.is_ranking or self.is_of_every_class) and predictions.probabilities is None:
+        lacks_scores = self.is_ranking and not predictions.has_ranking
+        if lacks_scores or (self.is_of_every_class and not predictions.has_probabilities):
             return (
                 f"{self.name} needs the probability of each class, which these predictions do not have; "
                 "use Predictions.from_probabilities or from_logits."

@@ -210,6 +210,37 @@ class Tally:
         """
         return documents.read(path, "tally", SCHEMA, _unpack, InvalidTally)
 
+    def to_text(self) -> str:
+        """Return the tally as text, as :meth:`save` writes it to a file.
+
+        Returns
+        -------
+        str
+            A JSON document, which :meth:`from_text` reads.
+        """
+        return documents.dump("tally", SCHEMA, self._pack())
+
+    @staticmethod
+    def from_text(text: str) -> Tally:
+        """Return the tally whose text :meth:`to_text` gave.
+
+        Parameters
+        ----------
+        text : str
+            The JSON document.
+
+        Returns
+        -------
+        Tally
+            The same totals.
+
+        Raises
+        ------
+        InvalidTally
+            If the text is damaged, is not a tally, or was written by a newer version.
+        """
+        return documents.parse(text, "the text", "tally", SCHEMA, _unpack, InvalidTally)
+
     def _pack(self) -> dict[str, Any]:
         slices = None
         if self.slices is not None:

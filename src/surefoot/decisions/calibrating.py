@@ -73,7 +73,7 @@ def calibrated_confidences(
 
 def _inputs(calibrator: Calibrator, rows: ArrayPredictions) -> tuple[Any, Any, list[Any]]:
     """What a calibrator is fitted to: class probabilities, or whether a prediction is right and how sure it was."""
-    if rows.probabilities is None or rows.labels is None:
+    if not rows.has_probabilities or rows.labels is None:
         confidence = rows.confidence_of(slice(None))
         scores = logit(confidence) if calibrator.from_logits else confidence
         return scores, np.asarray(rows.correct).astype(int), [0, 1]
@@ -87,7 +87,7 @@ def _inputs(calibrator: Calibrator, rows: ArrayPredictions) -> tuple[Any, Any, l
 
 def _of_decision(table: Floats, rows: ArrayPredictions) -> Floats:
     """The probability of what was predicted."""
-    if rows.probabilities is None or rows.labels is None:
+    if not rows.has_probabilities or rows.labels is None:
         return table[:, 1]
     own: Floats = table[np.arange(len(table)), rows.codes("predicted")]
     return own

@@ -265,7 +265,7 @@ def _on_common_ground(known: ArrayPredictions, new: Unlabelled) -> tuple[ArrayPr
                 hint="give both alike: probabilities for both, or Predictions.unlabelled(confidence=...)",
             )
         return known, new.rows_for(known.labels)
-    known = replace(known, probabilities=None, _log_odds=None)
+    known = replace(known, _probabilities=None, _log_odds=None)
     if new.predicted is None or known.truth is None:
         known = replace(known, _truth=None, _predicted=None, _labels=None)
         return known, replace(new, predicted=None).rows_for(None)

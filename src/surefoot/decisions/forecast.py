@@ -113,7 +113,7 @@ def _of_correctness(outcomes: Outcomes) -> Iterator[tuple[str, Forecast]]:
     flags = np.ones(len(rows), dtype=bool)
     # the same rows twice, if right and if wrong, each with its probability as weight
     if_right, if_wrong = (
-        replace(rows, correct=each, _truth=None, _predicted=None, probabilities=None, _labels=None, _log_odds=None)
+        replace(rows, correct=each, _truth=None, _predicted=None, _probabilities=None, _labels=None, _log_odds=None)
         for each in (flags, ~flags)
     )
     total = sum_of(replace(if_right, _weight=outcomes.right), replace(if_wrong, _weight=outcomes.wrong))

@@ -176,7 +176,7 @@ def check_kept(expected: Expected, labelled: ArrayPredictions) -> Kept:
         foreign = next((label for label in labelled.labels if label not in expected.labels), None)
         if foreign is not None:
             raise InvalidPredictions(f"there is a label {foreign!r}, which is none of the classes of the reference")
-        if labelled.probabilities is None:
+        if not labelled.has_probabilities:
             # the labels that occur may be fewer
             labelled = replace(labelled, _labels=expected.labels)
     share = len(labelled) / expected.rows

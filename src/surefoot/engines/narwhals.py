@@ -23,6 +23,7 @@ from surefoot.core.tally import Label, Tally
 from surefoot.core.term import Shape, Term, program_of
 from surefoot.engines.base import Engine, Groups, group
 from surefoot.errors import InvalidPredictions
+from surefoot.predictions.checks import most_odds
 from surefoot.predictions.dataframe import collect
 from surefoot.predictions.frames import FramePredictions
 
@@ -44,6 +45,11 @@ SMALLEST = 1e-300
 def tally(predictions: FramePredictions, terms: Iterable[Term], *, exact: bool = False, by: Any = None) -> Tally:
     """The totals of terms; see :meth:`Predictions.tally`. Scores are never kept apart: rows stay where they are."""
     return NarwhalsEngine(predictions, by).tally(group(terms))
+
+
+def engine_of(predictions: FramePredictions) -> NarwhalsEngine:
+    """The engine of the rows of a frame."""
+    return NarwhalsEngine(predictions, None)
 
 
 class NarwhalsEngine(Engine):
@@ -120,6 +126,14 @@ class NarwhalsEngine(Engine):
     @property
     def classes(self) -> int:
         return len(self.labels) if self.predictions.truth is not None else 0
+
+    def sums_within(self, columns: Sequence[str], key: Key, terms: Sequence[Term]) -> list[dict[str, Any]]:
+        """The totals of terms in each cell of a key, for each combination of columns of whole numbers.
+
+        A row for each that occurs: the columns, the cell as ``sf_cell``, and the terms by name.
+        """
+        keys = {name: self._by_name(name) for name in columns}
+        return self._sum({**keys, "sf_cell": self._number([key])}, terms, in_parts=False)
 
     # -- keys ----------------------------------------------------------------------------------------------------------
 
@@ -241,7 +255,11 @@ class NarwhalsEngine(Engine):
         within = ((p > 0) & (p < 1)).cast(nw.Float64)
         inside = p * within + 0.5 * (1 - within)
         beyond = (p >= 1).cast(nw.Float64) - (p <= 0).cast(nw.Float64)
-        return (inside.log() - (1 - inside).log() + beyond * INNER_LOG_ODDS) * float(sign)
+        odds = inside.log() - (1 - inside).log() + beyond * INNER_LOG_ODDS
+        if self.predictions.floor is not None:
+            most = most_odds(self.predictions.floor)
+            odds = odds.clip(-most, most)
+        return odds * float(sign)
 
     def _digits(self, key: Key) -> list[Any]:
         """The digits of a cell: whole numbers, of classes what the column holds."""

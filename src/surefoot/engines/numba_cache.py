@@ -1,13 +1,11 @@
 """Compiled kernels, kept across processes in a folder that belongs to the user alone.
 
-Numba's cache is pickle, which runs code when read: whoever can write to the folder runs code in this process. So the
-folder must be the user's, with no rights for anyone else, or no kernel is compiled at all and NumPy does the work.
+Where no such folder can be had, no kernel is compiled at all and NumPy does the work.
 """
 
 from __future__ import annotations
 
 import os
-import stat
 import sys
 import threading
 from collections.abc import Callable
@@ -17,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot._io.writing import write_whole
+from surefoot.engines.kernel_folder import Unsafe, discard, in_turn, is_sealed, kernel_folder, seal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,14 +77,19 @@ def _load_or_discard(source: str, try_out: Callable[[Kernel], object]) -> Kernel
     folder = cache_folder()
     if folder is None:
         return None
+    name = _name(source)
     for _ in range(2):
         try:
-            kernel = _load(source, folder)
-            try_out(kernel)
+            with in_turn(folder, name):
+                if not is_sealed(folder, name):
+                    _say(f"throwing away compiled code in {folder} that is not as it was written")
+                    discard(folder, name)
+                kernel = _load(source, name, folder)
+                try_out(kernel)
+                seal(folder, name)
         except Exception as error:  # whatever unpickling a damaged file may raise
             _say(f"throwing away compiled code in {folder} that cannot be used: {error}")
-            for path in folder.glob(f"__pycache__/{_name(source)}*"):
-                path.unlink(missing_ok=True)
+            discard(folder, name)
         else:
             return kernel
     _log_refusal("no compiled code can be had")
@@ -93,35 +97,14 @@ def _load_or_discard(source: str, try_out: Callable[[Kernel], object]) -> Kernel
 
 
 def cache_folder() -> Path | None:
-    """The folder for kernels, made if need be; None if it would not be the user's alone, or cannot be written."""
-    from pathlib import Path
-
-    chosen = os.environ.get("SUREFOOT_CACHE_DIR")
+    """The folder for kernels, made if need be; None if others could have written to it, or nobody can."""
     try:
-        if chosen:
-            folder = Path(chosen)
-        else:
-            base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-            folder = Path(base) / "surefoot" / "kernels"
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # Numba keeps compiled code in a folder below, which nobody reaches who may not enter this one
-        below = folder / "__pycache__"
-        for each, closed_to in ((folder, 0o077), (below, 0)):
-            each.mkdir(mode=0o700, exist_ok=True)
-            facts = each.lstat()
-            if not stat.S_ISDIR(facts.st_mode):
-                _log_refusal(f"{each} is not a folder")
-                return None
-            if hasattr(os, "getuid") and (facts.st_uid != os.getuid() or facts.st_mode & closed_to):
-                _log_refusal(f"{each} is open to others; it should be yours, with mode 700")
-                return None
+        return kernel_folder()
+    except Unsafe as error:
+        _log_refusal(str(error))
     except (OSError, RuntimeError) as error:
         _log_refusal(f"no folder for compiled code: {error}")
-        return None
-    if not os.access(folder, os.W_OK | os.X_OK):
-        _log_refusal(f"{folder} cannot be written")
-        return None
-    return folder
+    return None
 
 
 def _log_refusal(why: str) -> None:
@@ -142,11 +125,10 @@ def _name(source: str) -> str:
     return f"surefoot_kernel_{hashlib.sha256(f'{made_with} {source}'.encode()).hexdigest()[:20]}"
 
 
-def _load(source: str, folder: Path) -> Kernel:
+def _load(source: str, name: str, folder: Path) -> Kernel:
     from importlib.util import module_from_spec, spec_from_file_location
 
     numba: Any = import_module("numba")
-    name = _name(source)
     path = folder / f"{name}.py"
     if not path.exists() or path.read_text(encoding="utf-8") != source:
         write_whole(path, source)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from surefoot.core.expression import evaluate, program
 from surefoot.core.keys import CLASS_SCORE, HALF, Codes, ordered_bits, score_cells, score_steps
+from surefoot.core.ordering import stable_order
 from surefoot.core.table import Floats, Sums, Table
 from surefoot.core.term import Shape, Term, program_of
 from surefoot.engines import numba_cache
@@ -21,13 +22,18 @@ from surefoot.engines.rows import OPERATIONS, RUN_FROM, columns, kernel_columns,
 from surefoot.predictions.arrays import ArrayPredictions
 
 Result = TypeVar("Result")
+Places = npt.NDArray[np.intp]
 
 #: Scores from which loading a compiled sort takes less time than it saves.
 COMPILE_FROM = 4_000_000
 #: Rows a block when scores go into cells.
 _CELL_BLOCK = 1 << 18
-#: Classes whose scores are fetched together.
-_TOGETHER = 8
+#: Scores that are fetched together, of as many classes as they make.
+_TOGETHER = 1 << 21
+#: Rows from which sorting them along with what they add, in buckets, takes less time than sorting their order.
+_SORT_COMPILED_FROM = 1 << 17
+#: Rows a positive from which negatives are pooled.
+_FEW_POSITIVES = 32
 #: Rows a bucket, so that sorting one stays in the cache.
 _BUCKET = 1 << 14
 #: Rows from which buckets are looked up by more bits.
@@ -41,29 +47,38 @@ class ClassScores:
     predictions: ArrayPredictions
     terms: list[Term]
 
+    @property
+    def ranks_each(self) -> bool:
+        """Whether each class is ranked by a score of its own, which of two classes is not one less the other's."""
+        return self.predictions.scores is not None
+
     def holds(self, term: str) -> bool:
         return any(term == own.name for own in self.terms)
 
     def of_class(self, label: int) -> Table:
         """The table of one class's distinct scores; its codes are their bits, so they rise with the score."""
-        return self.of_classes([label], lambda table: table)[0]
+        (scores,) = self.predictions.ranking_scores([label])
+        return self._table(ordered_bits(scores), label)
 
     def of_classes(self, labels: Sequence[int], read: Callable[[Table], Result]) -> list[Result]:
-        """What ``read`` makes of the table of each class, several classes at a time."""
-        size = min(_TOGETHER, max(1, len(labels) // (4 * workers())))
+        """What ``read`` makes of the table of each class, several classes at a time.
+
+        Negatives between two neighbouring scores of positives may stand there as one: no pair tells them apart.
+        """
+        size = max(1, min(_TOGETHER // len(self.predictions), len(labels) // (4 * workers())))
         groups = [labels[start : start + size] for start in range(0, len(labels), size)]
         results = in_parallel([partial(self._read, group, read) for group in groups])
         return [result for group in results for result in group]
 
     def _read(self, labels: Sequence[int], read: Callable[[Table], Result]) -> list[Result]:
         return [
-            read(self._table(ordered_bits(scores), label))
+            read(self._pool(ordered_bits(scores), label) or self._table(ordered_bits(scores), label))
             for label, scores in zip(labels, self.predictions.ranking_scores(labels), strict=True)
         ]
 
     def _table(self, codes: Codes, label: int) -> Table:
         assert self.predictions.labels is not None
-        work = len(codes) * len(self.predictions.labels)
+        work = len(codes) * len(self.predictions.labels) if len(codes) >= _SORT_COMPILED_FROM else 0
         return self._sort_compiled(codes, label, work) or self._sort(codes, label)
 
     def _sort_compiled(self, codes: Codes, label: int, work: int) -> Table | None:
@@ -111,9 +126,27 @@ class ClassScores:
         return Table(codes, {term.name: Sums(totals[i], zeros) for i, term in enumerate(self.terms)})
 
     def _sort(self, codes: Codes, label: int) -> Table:
-        order = np.argsort(codes, kind="stable")
+        order = stable_order(codes)
         codes = codes[order]
-        starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
+        return self._added(codes, label, order, np.flatnonzero(np.append(True, codes[1:] != codes[:-1])))
+
+    def _pool(self, codes: Codes, label: int) -> Table | None:
+        """The table of the scores that positives have, and of all negatives between two of them; None if they are many.
+
+        With many classes each has few rows of its own, and all that is left to do for most rows is to order them.
+        """
+        positive = self.predictions.is_truly(label)
+        of_positives = np.sort(codes[positive])
+        if len(of_positives) * _FEW_POSITIVES > len(codes):
+            return None
+        order = stable_order(codes)
+        codes = codes[order]
+        edges = [np.searchsorted(codes, of_positives, side) for side in ("left", "right")]
+        starts = np.unique(np.concatenate([[0], *edges]))
+        return self._added(codes, label, order, starts[starts < len(codes)])
+
+    def _added(self, codes: Codes, label: int, order: Places, starts: Places) -> Table:
+        """What rows add, in rising order of their scores and between so many starts."""
         totals = {}
         for name, values in self._values(label).items():
             values = values[order]

@@ -21,12 +21,18 @@ from surefoot.core.term import Term, program_of
 from surefoot.engines.base import group
 from surefoot.engines.narwhals import INNER_LOG_ODDS, OCTAVE, OCTAVES, SMALLEST, NarwhalsEngine, widths_of
 from surefoot.errors import UnsupportedKey
+from surefoot.predictions.checks import most_odds
 from surefoot.predictions.frames import FramePredictions
 
 
 def tally(predictions: FramePredictions, terms: Iterable[Term], *, exact: bool = False, by: Any = None) -> Tally:
     """The totals of terms; see :meth:`Predictions.tally`. Scores are never kept apart: rows stay where they are."""
     return SparkEngine(predictions, by).tally(group(terms))
+
+
+def engine_of(predictions: FramePredictions) -> SparkEngine:
+    """The engine of the rows of a frame."""
+    return SparkEngine(predictions, None)
 
 
 class SparkEngine(NarwhalsEngine):
@@ -56,10 +62,14 @@ class SparkEngine(NarwhalsEngine):
 
     def _log_odds(self, name: str, sign: int) -> str:
         beyond = _number(INNER_LOG_ODDS)
-        return (
-            f"({_number(sign)} * CASE WHEN {name} <= 0 THEN -{beyond} WHEN {name} >= 1 THEN {beyond} "
-            f"ELSE LN({name}) - LN(1.0D - {name}) END)"
+        odds = (
+            f"CASE WHEN {name} <= 0 THEN -{beyond} WHEN {name} >= 1 THEN {beyond} "
+            f"ELSE LN({name}) - LN(1.0D - {name}) END"
         )
+        if self.predictions.floor is not None:
+            most = _number(most_odds(self.predictions.floor))
+            odds = f"LEAST(GREATEST({odds}, -{most}), {most})"
+        return f"({_number(sign)} * {odds})"
 
     def _number(self, keys: Sequence[Key], more: Any = None) -> str:
         widths = widths_of(keys)

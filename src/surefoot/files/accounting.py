@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot._io.printable import printable, printable_value
-from surefoot.files.finding import NAMES, Ambiguous, Columns, is_answer, plain, speaks
+from surefoot.files.columns import Columns
+from surefoot.files.finding import NAMES, Ambiguous, is_answer, plain, speaks
 from surefoot.files.reasons import DEFAULTED, NO_CONFIDENCE, NO_OUTCOME, PARTIAL, UNREADABLE, UNSTATED, WHY
 from surefoot.files.source import BadFile
 from surefoot.files.stated import number_alone, stated

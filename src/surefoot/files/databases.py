@@ -42,15 +42,28 @@ def open_address(address: str, part: Part) -> Database:
     if scheme not in ("sqlite", "duckdb"):
         hint = "download it and give the file" if scheme in ("http", "https", "s3", "gs", "az", "ftp") else "export CSV"
         raise BadFile(f"addresses that are read are {_SCHEMES}; {hint}", file=name)
-    # three slashes, then a path as SQLAlchemy has it; a fourth one begins an absolute path
-    text = address.partition("://")[2]
-    if not text.startswith("/") or text in ("/", "/:memory:"):
-        raise BadFile(f"it should be {scheme}:///FILE, with three slashes before the path", file=name)
-    written = text[1:]
-    path = next((p for p in (written, written.partition("?")[0], unquote(written)) if Path(p).is_file()), None)
+    path = _file_named(address)
     if path is None:
+        raise BadFile(f"it should be {scheme}:///FILE, with three slashes before the path", file=name)
+    if not Path(path).is_file():
         raise BadFile("no such file", file=name)
     return (Sqlite if scheme == "sqlite" else DuckDB)(name, path, part)
+
+
+def file_of_address(address: str) -> Path | None:
+    """The file of a database that is one; None for a server."""
+    path = None if address.lower().startswith("postgres") else _file_named(address)
+    return None if path is None else Path(path)
+
+
+def _file_named(address: str) -> str | None:
+    """The file of an address: three slashes, then a path as SQLAlchemy has it; a fourth one begins an absolute path."""
+    text = address.partition("://")[2]
+    if not text.startswith("/") or text in ("/", "/:memory:"):
+        return None
+    written = text[1:]
+    paths = (written, written.partition("?")[0], unquote(written))
+    return next((path for path in paths if Path(path).is_file()), written)
 
 
 class Database(ABC):

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from surefoot.files.finding import Ambiguous, Columns, find_columns
+from surefoot.files.columns import Columns
+from surefoot.files.finding import Ambiguous, find_columns
 from surefoot.files.json_lines import first_look, objects
 from surefoot.files.log import Log
 from surefoot.files.reasons import PARTIAL, WHY

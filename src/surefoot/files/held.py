@@ -7,7 +7,7 @@ from typing import Any
 
 from surefoot._io.printable import printable
 from surefoot.core.tally import Label, Tally
-from surefoot.files.finding import Columns
+from surefoot.files.columns import Columns
 from surefoot.predictions import ArrayPredictions
 
 

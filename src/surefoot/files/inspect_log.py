@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from surefoot._io.printable import printable
-from surefoot.files.finding import Columns, plain, speaks
+from surefoot.files.columns import Columns
+from surefoot.files.finding import plain, speaks
 from surefoot.files.log import Log, names_of
 from surefoot.files.source import BadFile
 from surefoot.files.zipped import Archive

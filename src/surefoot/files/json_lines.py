@@ -25,6 +25,8 @@ class JsonLinesFile:
 
     def __init__(self, name: str, pieces: Pieces) -> None:
         self.name, self._pieces = name, pieces
+        #: Columns of which any value is read as text, such as ids.
+        self.verbatim: frozenset[str] = frozenset()
         rows = [record(row) for row in objects(name, pieces.first(), 0, _HEAD)]
         if not rows:
             raise BadFile("empty; there is nothing to assess", file=name)
@@ -39,10 +41,19 @@ class JsonLinesFile:
         for piece in self._pieces:
             table = self._fast(piece.data, columns, numbers)
             if table is None:
-                rows = [record(row) for row in objects(self.name, bytes(piece.data), done)]
-                table = columns_of(self.name, rows, columns, numbers, self.schema, done)
+                rows = [self._as_text(record(row)) for row in objects(self.name, bytes(piece.data), done)]
+                table = columns_of(self.name, rows, columns, numbers, self._types(), done)
             done += table.num_rows
             yield Batch(table, piece.share)
+
+    def _as_text(self, row: dict[str, Any]) -> dict[str, Any]:
+        """The row with the columns that are read as text as they are written."""
+        return {**row, **{name: _written(row[name]) for name in self.verbatim if name in row}} if self.verbatim else row
+
+    def _types(self) -> pa.Schema:
+        import pyarrow as pa
+
+        return pa.schema([pa.field(f.name, pa.string()) if f.name in self.verbatim else f for f in self.schema])
 
     def _fast(self, piece: memoryview, columns: Sequence[str], numbers: Sequence[str]) -> pa.Table | None:
         """By Arrow's own parser; None where it meets what it does not expect, which is then looked at row by row."""
@@ -55,6 +66,8 @@ class JsonLinesFile:
             kind = self.schema.field(name).type
             if name in numbers and not (kinds.is_floating(kind) or kinds.is_list(kind) or kinds.is_integer(kind)):
                 return None
+            if name in self.verbatim and not (kinds.is_string(kind) or kinds.is_integer(kind)):
+                return None
             fields.append((name, pa.float64() if name in numbers and not kinds.is_list(kind) else kind))
         options = pa.json.ParseOptions(explicit_schema=pa.schema(fields), unexpected_field_behavior="ignore")
         blocks = pa.json.ReadOptions(block_size=max(1 << 16, min(1 << 23, len(piece) + 1)))
@@ -62,6 +75,9 @@ class JsonLinesFile:
             table = pa.json.read_json(pa.BufferReader(pa.py_buffer(piece)), read_options=blocks, parse_options=options)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             return None
+        for name in self.verbatim:
+            at = table.schema.get_field_index(name)
+            table = table.set_column(at, name, table.column(name).cast(pa.string()))
         # a value left out and one that is null look alike: rows with either are looked at one by one
         return table if all(table.column(name).null_count == 0 for name in columns) else None
 
@@ -151,7 +167,9 @@ def first_look(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
             try:
                 columns[name] = pa.array(values)
             except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, UnicodeEncodeError):
-                continue
+                if kinds == {int}:
+                    # beyond what a number holds; an id may well be
+                    columns[name] = pa.array([None if v is None else str(v) for v in values])
     return pa.table(columns)
 
 

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from typing import Any
 
 from surefoot.errors import InvalidPredictions
-from surefoot.files.finding import Columns
+from surefoot.files.columns import Columns
 from surefoot.files.source import BadFile, Source
 
 

@@ -78,7 +78,7 @@ def open_data(path: str, delimiter: str | None = None, part: Part | None = None)
         )
     if is_address(path):
         return [open_address(path, part)]
-    paths = _paths(path)
+    paths = paths_of(path)
     opened = [_at(each, delimiter, part) for each in paths]
     tallies = [each for each in opened if isinstance(each, Tally)]
     if tallies and len(tallies) < len(opened):
@@ -125,7 +125,8 @@ def _check_open() -> None:
         raise BadFile("standard input is closed; there is nothing to read")
 
 
-def _paths(path: str) -> list[Path]:
+def paths_of(path: str) -> list[Path]:
+    """The files that hold the rows of a file, a folder or a pattern."""
     place = Path(path)
     if place.is_dir():
         found = sorted(p for p in place.rglob("*") if p.is_file() and _format(p) and not _is_hidden(p, place))

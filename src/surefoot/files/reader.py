@@ -246,7 +246,7 @@ class Reader(Attempting):
 
     def _viewed(self, rows: ArrayPredictions) -> ArrayPredictions:
         """The rows in the view that was asked for; what they are sliced by stays what it was."""
-        self._labels_found = rows.labels if rows.probabilities is not None else None
+        self._labels_found = rows.labels if rows.has_probabilities else None
         try:
             return view_of(rows, self.of, self._pos_label() if self.of == "event" else None).rows()
         except InvalidPredictions as error:

@@ -14,6 +14,7 @@ from surefoot.core.view import View
 from surefoot.files.accounting import Manner
 from surefoot.files.harness import SampleLog
 from surefoot.files.held import Reading
+from surefoot.files.identifiers import keep_as_written, text_of_ids
 from surefoot.files.log import Log
 from surefoot.files.opening import open_data, open_live
 from surefoot.files.part import Part
@@ -206,6 +207,8 @@ def follow(
         group=group,
         manner=manner,
     )
+    if identifier is not None and identifier not in reader.columns.names():
+        keep_as_written(sources, identifier)
     labels = reader.labels_beforehand() if path == "-" else reader.labels_of_all()
     finest: int | None = 0
     done = 0
@@ -228,8 +231,8 @@ def follow(
                 rows = rows.rounded_at(finest or _SUPPOSED)
         ids, groups = None, reader.group_values(batch.table, done)
         if identifier is not None:
-            names = batch.table.column(identifier).to_pylist()
-            ids = [_plain_id(names[row]) for row in rows.row_numbers().tolist()]
+            names = text_of_ids(batch.table.column(identifier))
+            ids = [names[row] for row in rows.row_numbers().tolist()]
         groups = None if groups is None else rows.align("groups", groups)
         done += batch.table.num_rows
         yield rows, ids, groups
@@ -254,9 +257,3 @@ def _keep_groups_whole(batches: Iterator[Batch], group: str | None) -> Iterator[
             yield Batch(table.slice(0, cut), batch.share)
     if held is not None and held.num_rows:
         yield Batch(held, 1.0)
-
-
-def _plain_id(value: Any) -> int | str:
-    """An id, the same whether a file's column was taken for numbers or for text."""
-    text = str(value)
-    return int(text) if text.isdigit() and str(int(text)) == text else text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,8 @@ from surefoot._io.printable import printable
 from surefoot.core.tally import Tally
 from surefoot.errors import InvalidPredictions
 from surefoot.files.accounting import PERCENTAGES, Accounting, Manner
-from surefoot.files.finding import Columns, find_unlabelled
+from surefoot.files.columns import Columns
+from surefoot.files.finding import find_unlabelled
 from surefoot.files.opening import open_data
 from surefoot.files.part import Part
 from surefoot.files.reader import Reader, sums_to_one
@@ -75,6 +76,23 @@ def settle_all(accounting: Accounting, parts: Iterable[tuple[str, Iterable[Any]]
     if known is not None:
         accounting.check_scale_of(known)
     return pa.concat_tables(settled, promote_options="permissive")
+
+
+def scores_of(sources: Sequence[Source], whole: Any, accounting: Accounting, known: Accounting | None) -> Any:
+    """The probabilities or logits of files, or of a table that is read already, as a calibrator takes them."""
+    roles = accounting.columns
+    names = roles.names()
+    parts: Iterable[tuple[str, Iterable[Any]]] = (
+        [(accounting.name, [whole.select(names)])]
+        if whole is not None
+        else ((source.name, (batch.table for batch in source.batches(names, names))) for source in sources)
+    )
+    table = settle_all(accounting, parts, known)
+    values = [as_array(name, table.column(name)) for name in names]
+    if len(values) == 1:
+        return values[0]
+    given = np.stack(values, axis=1)
+    return sums_to_one(given) if accounting.is_text and roles.logits is None else given
 
 
 def _read(

@@ -64,7 +64,8 @@ def cw_metric(formula: Formula, *, whole: Callable[[Confusion], Any] | None = No
     ----------
     formula : callable
         ``formula(tp, fp, fn, tn)``. It is called with NumPy arrays, one value for each class against the rest (with
-        sums, for ``average="micro"``); what it returns is averaged over classes.
+        sums, for ``average="micro"``); what it returns is averaged over classes. If it does not take arrays, as with an
+        ``if``, it is called with the numbers of one class after the other.
     whole : callable, optional
         ``whole(confusion)`` computes the macro form from the whole :class:`Confusion` instead.
 

@@ -43,6 +43,8 @@ class Confusion:
         True positives, false positives, false negatives and true negatives of each class against the rest.
     matrix : numpy.ndarray of shape (K, K)
         Rows are true classes, columns are predicted classes.
+    p, n : numpy.ndarray of shape (K,)
+        Samples of each class, ``tp + fn``, and of all others, ``fp + tn``; weighted by confidence, cwP and cwN.
     """
 
     labels: tuple[Label, ...]
@@ -51,6 +53,16 @@ class Confusion:
     fn: Floats
     tn: Floats
     matrix: Floats
+
+    @property
+    def p(self) -> Floats:
+        """Samples of each class."""
+        return self.tp + self.fn
+
+    @property
+    def n(self) -> Floats:
+        """Samples of all other classes."""
+        return self.fp + self.tn
 
     def _repr_html_(self) -> str:
         return str(present("notebook", "confusion_table", self))
@@ -140,8 +152,7 @@ def confusion_metric(
         if average == "micro":
             pooled = float(formula(*(cell.sum() for cell in four)))
             return pooled if not math.isnan(pooled) else undefined("the pooled counts leave nothing to divide by")
-        values = np.asarray(formula(*four), dtype=np.float64)
-        return average_classes(values, confusion.tp + confusion.fn, average, confusion.labels)
+        return average_classes(_of_classes(formula, four), confusion.p, average, confusion.labels)
 
     return Metric(
         name,
@@ -156,6 +167,19 @@ def confusion_metric(
         range=(lowest, 1.0),
         views=OF_PREDICTIONS,
     )
+
+
+def _of_classes(formula: Formula, four: tuple[Floats, Floats, Floats, Floats]) -> Floats:
+    """A formula of each class: of all at once, or one by one where it is written for single numbers."""
+    try:
+        values = np.asarray(formula(*four), dtype=np.float64)
+    except (TypeError, ValueError):
+        # an `if`, `max` or `math.sqrt` of a whole array
+        values = np.array(math.nan)
+    if values.shape == four[0].shape:
+        return values
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.array([float(formula(*cells)) for cells in zip(*four, strict=True)])
 
 
 def asked_labels(predictions: Predictions, labels: Any) -> tuple[Label, ...] | None:

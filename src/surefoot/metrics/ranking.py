@@ -157,10 +157,6 @@ AREAS = {
 }
 
 
-#: Areas that are read in one walk over the classes.
-_TOGETHER = (("auc", "cw_auc"), ("cw_average_precision",))
-
-
 @dataclass(frozen=True)
 class ByClass:
     """A value a class, its error, and the weight of the class; nan where a class lacks positives or negatives."""
@@ -172,20 +168,26 @@ class ByClass:
 
 
 def _by_class(t: Tally, name: str, average: Average) -> ByClass:
-    """For two classes an average is the second label's value, as in scikit-learn: the first adds nothing to an AUC."""
+    """For two classes an average is the second label's value, as in scikit-learn: the first adds nothing to an AUC.
+
+    Unless each has a score of its own.
+    """
     assert t.labels is not None
-    wanted = range(1, 2) if average is not None and len(t.labels) == 2 else range(len(t.labels))
-    together = next(names for names in _TOGETHER if name in names)
+    is_one = average is not None and len(t.labels) == 2 and not getattr(t.table(CLASS_SCORE), "ranks_each", False)
+    wanted = range(1, 2) if is_one else range(len(t.labels))
+    # what holds plain terms and weighted ones is made for several areas; what holds either may be made for one
+    is_shared = all(t.has(term) for term in (*PLAIN, *WEIGHTED))
+    together = tuple(AREAS) if is_shared else (name,)
     areas: dict[str, ByClass] = t.cached(f"{together} of {wanted}", lambda: _walk(t, together, wanted))
     return areas[name]
 
 
 def _walk(t: Tally, names: tuple[str, ...], wanted: range) -> dict[str, ByClass]:
-    """Read the table of each class once, for those of the areas whose terms the tally holds."""
+    """Read the table of each class once for all of some areas: to order its scores is most of the work."""
     assert t.labels is not None
     scores = t.table(CLASS_SCORE)
     in_cells = isinstance(scores, Table)
-    held = {name: AREAS[name] for name in names if all(t.has(term) for term in AREAS[name].terms)}
+    held = {name: AREAS[name] for name in names}
 
     def read(table: Any) -> list[tuple[float, float, float]]:
         rows = []

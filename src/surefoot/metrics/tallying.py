@@ -33,6 +33,7 @@ from surefoot.predictions.arguments import Columns, frame_arguments, named_colum
 from surefoot.predictions.attempts import NothingAttempted
 from surefoot.predictions.columns import as_array
 from surefoot.predictions.dataframe import frame_column, is_frame
+from surefoot.predictions.memory import InMemory
 
 #: Bands of doubt, a decade each: below 1 in 10,000, ..., above 1 in 10.
 DOUBT_BANDS = Bins("doubt", (1e-4, 1e-3, 1e-2, 1e-1), "left", "decades of doubt")
@@ -186,14 +187,27 @@ def _weighs_nothing(batch: Any, weight: Any) -> bool:
 
 def _chosen(predictions: Predictions, metrics: Iterable[Metric | str] | None) -> list[Metric]:
     if metrics is None:
-        return [metric for metric in available(predictions).values() if metric.additive]
+        return [
+            metric
+            for metric in available(predictions).values()
+            if metric.additive and not _not_kept(metric, predictions)
+        ]
     chosen = []
     for metric in [metrics] if isinstance(metrics, str | Metric) else metrics:
         metric = by_name(metric) if isinstance(metric, str) else metric
         if not metric.additive:
             raise MetricUnavailable(f"{metric.name} needs the rows themselves and cannot be tallied.")
-        missing = metric.missing(predictions)
+        missing = metric.missing(predictions) or _not_kept(metric, predictions)
         if missing:
             raise MetricUnavailable(missing)
         chosen.append(metric)
     return chosen
+
+
+def _not_kept(metric: Metric, predictions: Predictions) -> str:
+    """Why a tally cannot keep what the metric needs; empty if it can."""
+    is_of_scores = isinstance(predictions, InMemory) and predictions.scores is not None
+    if metric.is_ranking and is_of_scores and len(predictions.labels or ()) == 2:
+        # a tally takes the scores of two classes for those of one
+        return f"{metric.name} of two classes with scores of their own is not tallied; call {metric.name}(predictions)."
+    return ""

@@ -5,12 +5,15 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from surefoot.cli.errors import clear_errors
 from surefoot.cli.parsing import Command, Group
+
+if TYPE_CHECKING:
+    from surefoot.paper.datasets import MissingData
 
 app = typer.Typer(
     name="paper",
@@ -27,6 +30,9 @@ Out = Annotated[
 Data = Annotated[
     str | None, typer.Option("--data", metavar="DIR", help="Folder of data sets; also SUREFOOT_DATA. Else OpenML.")
 ]
+Datasets = Annotated[
+    str | None, typer.Option("--datasets", metavar="A,B,...", help="Some of the fifteen; by default all.")
+]
 
 
 @app.command("synthetic", cls=Command)
@@ -35,7 +41,7 @@ def synthetic(
     fast: Annotated[bool, typer.Option("--fast", help="As often as the paper, not twenty times as often.")] = False,
     seed: Annotated[int, typer.Option("--seed", help="Of all random numbers.")] = 0,
 ) -> None:
-    """Ten profiles of confidence, eight ways of being right, five sizes: a minute on two cores."""
+    """Ten profiles of confidence, eight ways of being right, five sizes: two minutes on two cores."""
     with clear_errors():
         folder = _make_folder(out)
         from surefoot.paper.simulation import Plan
@@ -45,39 +51,40 @@ def synthetic(
         screen = _Screen()
         print(f"\n  synthetic: 10 profiles × 8 modes × {len(plan.sizes)} sizes", file=sys.stderr)
         try:
-            cells = run(folder, plan, screen.progress)
+            made = run(folder, plan, screen.progress)
         except KeyboardInterrupt:
             screen.close()
             print(f"  stopped; sizes that are finished are kept: surefoot paper synthetic -o {out}", file=sys.stderr)
             raise
         screen.close()
-        _print_summary(folder, cells)
+        _print_summary(folder, made.cells)
 
 
 @app.command("real", cls=Command)
 def real(
     out: Out = "paper",
     data: Data = None,
-    datasets: Annotated[
-        str | None, typer.Option("--datasets", metavar="A,B,...", help="Some of the fifteen; by default all.")
-    ] = None,
-    trials: Annotated[int, typer.Option("--trials", help="Of each search.")] = 60,
+    datasets: Datasets = None,
+    protocol: Annotated[
+        str,
+        typer.Option("--protocol", metavar="NAME", help="page, or a control: one-search, mean-round or unweighted."),
+    ] = "page",
+    trials: Annotated[int, typer.Option("--trials", help="Of each search; six times as many on small sets.")] = 8,
     folds: Annotated[int, typer.Option("--folds", help="Of each trial.")] = 5,
     seeds: Annotated[str, typer.Option("--seeds", help="Of the splits that results are looked at on.")] = "42,0,1,2,3",
     tuned: Annotated[bool, typer.Option("--tuned", help="With the parameters that come along: no search.")] = False,
     fast: Annotated[bool, typer.Option("--fast", help="Three trials of three folds, one split.")] = False,
-    unweighted: Annotated[bool, typer.Option("--unweighted", help="Without class weights: the control.")] = False,
 ) -> None:
     """Fifteen data sets: XGBoost tuned by Optuna, raw, isotonic and Platt. A search that is stopped goes on later."""
     with clear_errors():
-        from surefoot.paper.datasets import SETS, folder_of
-        from surefoot.paper.real import Budget, run
+        from surefoot.paper.datasets import folder_of
+        from surefoot.paper.protocol import PROTOCOLS, Budget
+        from surefoot.paper.real import run
         from surefoot.paper.real_tables import write_tables
 
-        names = [name.strip() for name in datasets.split(",")] if datasets else list(SETS)
-        unknown = next((name for name in names if name not in SETS), None)
-        if unknown is not None:
-            raise typer.BadParameter(f"there is no data set {unknown!r}; there are {', '.join(SETS)}")
+        names = _names_of(datasets)
+        if protocol not in PROTOCOLS:
+            raise typer.BadParameter(f"--protocol is {protocol!r}; it should be one of {', '.join(PROTOCOLS)}")
         budget = (
             Budget.fast()
             if fast
@@ -86,24 +93,36 @@ def real(
         folder = _make_folder(out)
         screen = _Screen()
         try:
-            options: dict[str, Any] = {"names": names, "use_stored": tuned, "is_weighted": not unweighted}
+            options: dict[str, Any] = {"names": names, "use_stored": tuned, "protocol": PROTOCOLS[protocol]}
             found = run(folder, folder_of(data), budget, **options, report=screen.words)
         except KeyboardInterrupt:
             screen.close()
             print("  stopped; the same command goes on after the last whole trial", file=sys.stderr)
             raise
         screen.close()
-        kind = "plain" if unweighted else "weighted"
-        for path in write_tables(folder, found, kind):
+        for path in write_tables(folder, found, protocol):
             print(f"  Wrote {path}")
 
 
 @app.command("figures", cls=Command)
-def figures(out: Out = "paper", data: Data = None) -> None:
-    """ROC and cwROC of Adult and CIFAR-10 (raw, isotonic, Platt), and of class 0 of the others by Platt."""
+def figures(out: Out = "paper", data: Data = None, datasets: Datasets = None) -> None:
+    """Figure 1, ROC and cwROC of Adult and CIFAR-10 in three regimes; Figure 2, of the other sets by Platt."""
     with clear_errors():
+        from surefoot.paper.datasets import MissingData
+        from surefoot.paper.figures import draw_figures
+
+        names = _names_of(datasets)
         folder = _make_folder(out)
-        for path in _make_figures(folder, data):
+        screen = _Screen()
+        models, missing = {}, []
+        for name in names:
+            try:
+                models[name] = _model_of(name, folder, data, screen)
+            except MissingData as error:
+                missing.append((name, error))
+        screen.close()
+        _refuse_missing(missing)
+        for path in draw_figures(folder, models):
             print(f"  Wrote {path}")
 
 
@@ -113,66 +132,77 @@ def everything(
     data: Data = None,
     fast: Annotated[bool, typer.Option("--fast", help="Fewer repetitions, one split.")] = False,
 ) -> None:
-    """All of it, with the parameters that come along; paper.md puts it beside the printed tables."""
+    """All of it, with the parameters that come along, in about an hour; paper.md puts it beside the printed tables."""
     with clear_errors():
         folder = _make_folder(out)
         from surefoot._io.writing import write_whole
-        from surefoot.paper.datasets import folder_of
+        from surefoot.paper.datasets import SETS, MissingData, folder_of
         from surefoot.paper.document import document
-        from surefoot.paper.real import Budget, run
+        from surefoot.paper.figures import draw_figures
+        from surefoot.paper.protocol import COMPARABLE, FIRST, PAGE, PROTOCOLS, UNWEIGHTED, Budget
+        from surefoot.paper.real import Found, run
         from surefoot.paper.real_tables import write_tables
         from surefoot.paper.simulation import Plan
         from surefoot.paper.synthetic import run as simulate
-        from surefoot.paper.training import stored_setting
-        from surefoot.render.method import versions
 
         screen = _Screen()
-        cells = simulate(folder, Plan.like_the_paper() if fast else Plan.full(), screen.progress)
+        made = simulate(folder, Plan.like_the_paper() if fast else Plan.full(), screen.progress)
         screen.close()
-        budget = Budget(seeds=(42,)) if fast else Budget()
-        names, missing = _available_sets(data)
-        found = {}
-        for kind, weighted in (("weighted", True), ("plain", False)):
-            known = [name for name in names if weighted or stored_setting(name, is_weighted=False) is not None]
-            options: dict[str, Any] = {"names": known, "use_stored": True, "is_weighted": weighted}
-            found[kind] = run(folder, folder_of(data), budget, **options, report=screen.words)
-            if found[kind]:
-                write_tables(folder, found[kind], kind)
+        budget = Budget(seeds=(FIRST,)) if fast else Budget()
+        found: dict[str, Found] = {protocol: {} for protocol in PROTOCOLS}
+        models, missing = {}, []
+        for name in SETS:
+            try:
+                for protocol in PROTOCOLS.values():
+                    # controls are of the sets that run on all rows
+                    if protocol is PAGE or name in COMPARABLE or (protocol is UNWEIGHTED and name == "adult_income"):
+                        options: dict[str, Any] = {"names": [name], "use_stored": True, "protocol": protocol}
+                        found[protocol.name] |= run(folder, folder_of(data), budget, **options, report=screen.words)
+                models[name] = _model_of(name, folder, data, screen)
+            except MissingData as error:
+                missing.append((name, error))
         screen.close()
-        for path in _make_figures(folder, data):
+        for kind, own in found.items():
+            if own:
+                write_tables(folder, own, kind)
+        drawn = draw_figures(folder, models)
+        controls = {kind: own for kind, own in found.items() if kind != PAGE.name}
+        write_whole(folder / "paper.md", document(made, found[PAGE.name], controls, drawn))
+        for path in (*drawn, folder / "paper.md"):
             print(f"  Wrote {path}")
-        write_whole(folder / "paper.md", document(cells, found["weighted"], found["plain"], versions()))
-        print(f"  Wrote {folder / 'paper.md'}")
-        if missing:
-            print(
-                f"  not at hand: {', '.join(missing)}; name their folder with --data or SUREFOOT_DATA", file=sys.stderr
-            )
+        _refuse_missing(missing)
 
 
-def _available_sets(data: str | None) -> tuple[list[str], list[str]]:
-    """The data sets that are in the folder and whose parameters come along, and the others."""
-    from surefoot.paper.datasets import SETS, folder_of
-    from surefoot.paper.real import FIXED
-    from surefoot.paper.training import stored_setting
+def _names_of(datasets: str | None) -> list[str]:
+    from surefoot.paper.datasets import SETS
 
-    folder = folder_of(data)
-    there = [name for name, one in SETS.items() if folder is not None and (folder / one.path).exists()]
-    kept = [name for name in there if name in FIXED or stored_setting(name, is_weighted=True) is not None]
-    return kept, [name for name in SETS if name not in kept]
+    names = [name.strip() for name in datasets.split(",")] if datasets else list(SETS)
+    unknown = next((name for name in names if name not in SETS), None)
+    if unknown is not None:
+        raise typer.BadParameter(f"there is no data set {unknown!r}; there are {', '.join(SETS)}")
+    return names
 
 
-def _make_figures(folder: Path, data: str | None) -> list[Path]:
-    from surefoot.paper.datasets import folder_of, load
-    from surefoot.paper.figures import draw_figures, predictions
-    from surefoot.paper.real import setting_of
+def _model_of(name: str, folder: Path, data: str | None, screen: _Screen) -> Any:
+    """The predictions of the page's model of the first split, for its figure."""
+    from surefoot.paper.datasets import folder_of
+    from surefoot.paper.figures import predictions
+    from surefoot.paper.models import Trainer
+    from surefoot.paper.protocol import FIRST, PAGE, Budget
 
-    screen = _Screen()
-    models = {}
-    for name in _available_sets(data)[0]:
-        screen.words(f"{name}: model for its figure")
-        models[name] = predictions(name, load(name, folder_of(data)), setting_of(name))
-    screen.close()
-    return draw_figures(folder, models) if models else []
+    trainer = Trainer(name, folder, folder_of(data), Budget(), use_stored=True, report=screen.words)
+    return predictions(name, trainer.trained(PAGE, FIRST))
+
+
+def _refuse_missing(missing: list[tuple[str, MissingData]]) -> None:
+    """Raise for data sets that are neither in the folder nor to be had."""
+    from surefoot.paper.datasets import MissingData
+
+    if len(missing) == 1:
+        raise missing[0][1]
+    if missing:
+        names = ", ".join(name for name, _ in missing)
+        raise MissingData(f"data sets {names} are missing; of the first: {missing[0][1]}")
 
 
 def _make_folder(out: str) -> Path:
@@ -199,10 +229,10 @@ def _numbers(text: str) -> tuple[int, ...]:
 def _print_summary(folder: Path, cells: list[Any]) -> None:
     from surefoot.paper.agreement import count_agreement
 
-    agree, comparable, others = count_agreement(cells)
+    agree, every = count_agreement(cells)
     print(f"\n  Wrote the tables to {folder}")
-    print(f"  {agree:,} of {comparable:,} cells agree with the paper ({agree / max(1, comparable):.1%});")
-    print(f"  {others:,} more are means of infinite variance. Rest in {folder / 'differences.csv'}\n")
+    print(f"  {agree:,} of {every:,} printed numbers agree with ours ({agree / max(1, every):.1%}), each counted once;")
+    print(f"  the others are in {folder / 'differences.csv'}\n")
 
 
 class _Screen:

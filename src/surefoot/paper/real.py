@@ -1,11 +1,10 @@
-"""The paper's fifteen data sets: trained, calibrated, and every number of its real tables, for several splits."""
+"""The paper's fifteen data sets: every number of its real tables, for several splits and protocols."""
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,50 +12,31 @@ import numpy as np
 
 from surefoot._io.writing import write_whole
 from surefoot.assessment.assess import assess
+from surefoot.metrics.size_ratio import P_RISK
 from surefoot.paper.calibrators import judge
-from surefoot.paper.datasets import SETS, Samples, load
-from surefoot.paper.training import Parts, Search, Setting, calibrate, log_loss, probabilities, split, stored_setting
+from surefoot.paper.datasets import SETS
+from surefoot.paper.models import Trained, Trainer
+from surefoot.paper.protocol import COMPARABLE, PAGE, Budget, Protocol
+from surefoot.paper.training import Model, calibrate, log_loss
 from surefoot.predictions import Predictions
 from surefoot.risk.indicator_tests import ecd_test, tcal_test
+from surefoot.risk.test import risk_test
 
 REGIMES = ("raw", "isotonic", "platt")
-#: Where the calibrators that the paper does not have are kept.
-BESIDE = "calibrators"
-#: The paper's clip.
+#: Where the calibrators that the paper does not have are kept, and how the model came about.
+BESIDE, HOW = "calibrators", "model"
+#: The paper's clip, and others that are as small against one over the number of rows.
 FLOOR = 1e-8
+FLOORS = (1e-12, 1e-10, 1e-8, 1e-6)
 #: The paper leaves wine uncalibrated: some of its classes have hardly a row to calibrate on.
 UNCALIBRATED = ("wine",)
 _METHODS = {"isotonic": "isotonic", "platt": "sigmoid"}
-
-#: Of the large sets: trials, folds, and rows of the training part that are searched on.
-SMALLER = {"covertype": (10, 3, 60_000), "mnist": (6, 3, 10_000)}
-#: Images of 3,072 numbers take days to search: one setting for them all, few rounds.
-FIXED = {"cifar10": ({"max_depth": 6, "eta": 0.3, "subsample": 0.8, "colsample_bytree": 0.5}, 40)}
+#: Raised when the numbers below change, so that kept ones are not taken for them.
+_EDITION = 1
 
 Report = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Budget:
-    """How much is searched, and on how many splits the result is looked at."""
-
-    trials: int = 60
-    folds: int = 5
-    seeds: tuple[int, ...] = (42, 0, 1, 2, 3)
-
-    def seeds_of(self, name: str) -> tuple[int, ...]:
-        """The splits of a set: of the large ones, which take a quarter of an hour each, the first two."""
-        return self.seeds[:2] if name in SMALLER or name in FIXED else self.seeds
-
-    def search_of(self, name: str) -> tuple[int, int, int | None]:
-        """Trials and folds of a set, and the rows of its training part that are searched on, if not all."""
-        trials, folds, most_rows = SMALLER.get(name, (self.trials, self.folds, None))
-        return min(trials, self.trials), min(folds, self.folds), most_rows
-
-    @classmethod
-    def fast(cls) -> Budget:
-        """Enough to see the machinery run."""
-        return cls(3, 3, (42,))
+#: By data set and split: the numbers of each regime, of other calibrators, and of the model.
+Found = dict[tuple[str, int], dict[str, Any]]
 
 
 def run(
@@ -65,118 +45,93 @@ def run(
     budget: Budget,
     *,
     names: Sequence[str] = tuple(SETS),
+    protocol: Protocol = PAGE,
     use_stored: bool = False,
-    is_weighted: bool = True,
     download: bool = True,
     report: Report = lambda words: None,
-) -> dict[tuple[str, int], dict[str, Any]]:
+) -> Found:
     """Every data set on every split; what is already in the folder is not done again."""
-    found: dict[tuple[str, int], dict[str, Any]] = {}
-    kind = "weighted" if is_weighted else "plain"
+    found: Found = {}
     for name in names:
-        data: Samples | None = None
-        tuned: Setting | None = None
+        trainer = Trainer(name, folder, data_folder, budget, use_stored=use_stored, download=download, report=report)
         for seed in budget.seeds_of(name):
-            path = folder / f"real-{name}-{kind}-{seed}.json"
-            kept = _read_kept(path, name, budget, use_stored)
+            made = trainer.trained(protocol, seed)
+            path = folder / f"real-{name}-{protocol.name}-{seed}.json"
+            kept = _read_kept(path, made)
             if kept is None:
-                data = data or load(name, data_folder, download=download)
-                tuned = tuned or _tune(name, data, folder, budget, use_stored, is_weighted, report)
-                report(f"{name}: split {seed}")
-                kept = {"tuned": {**asdict(tuned), "loss": None if math.isnan(tuned.loss) else tuned.loss}}
-                kept |= evaluate_set(name, data, tuned, seed)
+                report(f"{name}: split {seed}, its numbers")
+                kept = evaluate_model(name, made, with_others=protocol is PAGE and name in COMPARABLE)
                 write_whole(path, json.dumps(kept))
-            found[name, seed] = {**kept["regimes"], BESIDE: kept.get(BESIDE, {})}
+            found[name, seed] = kept
     return found
 
 
-def _read_kept(path: Path, name: str, budget: Budget, use_stored: bool) -> dict[str, Any] | None:
-    """What an earlier run found with as large a search; None if there is none."""
-    try:
-        kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        how = (kept["tuned"]["trials"], kept["tuned"]["folds"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return kept if use_stored or name in FIXED or how == budget.search_of(name)[:2] else None
-
-
-def _tune(
-    name: str, data: Samples, folder: Path, budget: Budget, use_stored: bool, is_weighted: bool, report: Report
-) -> Setting:
-    if name in FIXED:
-        return fixed_setting(name, is_weighted=is_weighted)
-    if use_stored:
-        found = stored_setting(name, is_weighted=is_weighted)
-        if found is not None:
-            return found
-        report(f"{name}: no parameters come along, so they are searched for")
-    trials, folds, most_rows = budget.search_of(name)
-    search = Search(name, data, folder, folds=folds, is_weighted=is_weighted, most_rows=most_rows)
-    return search.run(trials, lambda done: report(f"{name}: trial {done} of {trials}"))
-
-
-def fixed_setting(name: str, *, is_weighted: bool) -> Setting:
-    """The setting of a set that is not searched."""
-    parameters, rounds = FIXED[name]
-    return Setting(parameters, rounds, math.nan, 0, 0, is_weighted)
-
-
-def setting_of(name: str) -> Setting:
-    """The parameters that come along, or are fixed."""
-    if name in FIXED:
-        return fixed_setting(name, is_weighted=True)
-    found = stored_setting(name, is_weighted=True)
-    assert found is not None
-    return found
-
-
-def evaluate_set(name: str, data: Samples, tuned: Setting, seed: int) -> dict[str, Any]:
-    """The numbers of each regime, and of every calibrator beside them."""
-    parts = split(data, seed)
-    fit, test = probabilities(data, parts, tuned)
-    truth, scores = calibrations(name, data, parts, fit, test)
-    decision = scores["raw"].argmax(axis=1)
+def _how(made: Trained) -> dict[str, Any]:
+    """What a model was trained by, as it is kept."""
+    setting = {key: None if value != value else value for key, value in asdict(made.setting).items()}
     return {
-        "regimes": {regime: measure(truth, own, decision) for regime, own in scores.items()},
-        BESIDE: judge(fit, data.classes[parts.calibration], test, truth),
+        "setting": setting,
+        "searches_each": made.is_of_split,
+        "rounds": made.model.rounds,
+        "train": made.train,
+        "fit": len(made.fit),
+        "edition": _EDITION,
     }
 
 
-def regimes(name: str, data: Samples, tuned: Setting, seed: int) -> tuple[Any, dict[str, Any]]:
-    """The true classes of a split's test rows, and their probabilities in each regime."""
-    parts = split(data, seed)
-    return calibrations(name, data, parts, *probabilities(data, parts, tuned))
+def _read_kept(path: Path, made: Trained) -> dict[str, Any] | None:
+    """What an earlier run found of the same model; None if there is none."""
+    try:
+        kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return kept if kept[HOW] == _how(made) else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
-def calibrations(name: str, data: Samples, parts: Parts, fit: Any, test: Any) -> tuple[Any, dict[str, Any]]:
-    """As :func:`regimes`, of a model's probabilities.
+def evaluate_model(name: str, made: Trained, *, with_others: bool) -> dict[str, Any]:
+    """The numbers of each regime, and of every calibrator beside them."""
+    scores = calibrations(name, made.model, made.fit)
+    decision = scores["raw"].argmax(axis=1)
+    found: dict[str, Any] = {regime: measure(made.truth, own, decision) for regime, own in scores.items()}
+    others = judge(made.model.calibration, made.fit, made.model.test, made.truth) if with_others else {}
+    return {**found, BESIDE: others, HOW: _how(made)}
+
+
+def calibrations(name: str, model: Model, fit: Any) -> dict[str, Any]:
+    """The probabilities of test rows in each regime.
 
     The raw model's decision is to be kept: calibration changes only the confidence in it.
     """
-    scores = {"raw": test}
+    scores = {"raw": model.test}
     for regime, method in _METHODS.items():
         is_left = name in UNCALIBRATED
-        scores[regime] = test if is_left else calibrate(method, fit, data.classes[parts.calibration], test)
-    return data.classes[parts.test], scores
+        scores[regime] = model.test if is_left else calibrate(method, model.calibration, fit, model.test)
+    return scores
 
 
 def measure(truth: Any, scores: Any, decision: Any) -> dict[str, float]:
     """Every column of the paper's real tables, and beside them what it does not have."""
     labels = list(range(scores.shape[1]))
-    p = Predictions.from_probabilities(truth, scores, labels=labels, y_pred=decision, floor=FLOOR).rows()
+
+    def clipped(floor: float | None) -> Predictions:
+        return Predictions.from_probabilities(truth, scores, labels=labels, y_pred=decision, floor=floor)
+
+    p = clipped(FLOOR).rows()
     a = assess(p)
     # as the models state it, without the clip: a claim of certainty is one
-    exact = assess(Predictions.from_probabilities(truth, scores, labels=labels, y_pred=decision), metrics=())
+    exact = risk_test(clipped(None))
     return {
         "n": len(p),
         "acc": a["accuracy"],
         "cwa": a["cw_accuracy"],
+        "delta_cwa": a["cw_accuracy"] - a["accuracy"],
         "gain": a["gain"],
         "csr": a["csr"],
         "sigma": a["csr_sigma"],
         "p_risk": a["p_risk"],
         "auc": a["auc"],
         "cwauc": a["cw_auc"],
+        "delta_auc": a["cw_auc"] - a["auc"],
         "auc_gain": a["auc_gain"],
         "ece_15": a["ece"],
         "brier": a["brier"],
@@ -189,9 +144,10 @@ def measure(truth: Any, scores: Any, decision: Any) -> dict[str, float]:
         "cwsa_0.5": a["cwsa"],
         "cwsa_plus_0.5": a["cwsa_plus"],
         "log_loss": log_loss(np.clip(scores, FLOOR, 1), truth),
-        "pvalue_combined": exact.risk.pvalue_combined,
-        "log_e": min(exact.risk.log_e, 1e300),
-        "deflation": exact.risk.deflation,
-        "certain": exact.risk.certain,
-        "certain_wrong": exact.risk.certain_wrong,
+        "pvalue_combined": exact.pvalue_combined,
+        "log_e": min(exact.log_e, 1e300),
+        "deflation": exact.deflation,
+        "certain_right": float(exact.certain - exact.certain_wrong),
+        "certain_wrong": float(exact.certain_wrong),
+        **{f"p_risk_{floor:g}": P_RISK(clipped(floor)) for floor in FLOORS},
     }

@@ -1,18 +1,18 @@
-"""The real tables: ours over the splits, beside the printed ones, and what becomes of the paper's claims."""
+"""The real tables as files, and Table 2: averages over data sets."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from surefoot.paper.real import REGIMES, UNCALIBRATED
+from surefoot.paper.real import REGIMES, Found
 from surefoot.paper.tables import printed_table, write_table
+from surefoot.paper.yardstick import compare
 
-#: Which printed table holds which of our columns.
-TABLES = {"real": 2, "real_other_indicators": 2, "cwauc_real": 2}
-Found = dict[tuple[str, int], dict[str, Any]]
+#: Columns of Table 2 that are means; the others are counts of sets.
+MEANS = ("acc", "cwa", "gain", "csr", "sigma", "p_risk")
 
 
 def write_tables(folder: Path, found: Found, kind: str) -> list[Path]:
@@ -22,63 +22,40 @@ def write_tables(folder: Path, found: Found, kind: str) -> list[Path]:
     columns = list(next(iter(found.values()))[REGIMES[0]])
     write_table(everything, ["dataset", "seed", "regime", *columns], rows)
     beside = folder / f"real-{kind}-beside.csv"
-    cells = compare_cells(found)
-    write_table(
-        beside, ["table", "regime", "dataset", "quantity", "printed", "least", "median", "most", "inside"], cells
-    )
+    cells = [
+        [c.regime, c.name, c.quantity, c.printed, c.least, float(np.median(c.ours)), c.most, c.side, int(c.counts)]
+        for c in compare(found)
+    ]
+    heads = ["regime", "dataset", "quantity", "printed", "least", "median", "most", "side", "counted"]
+    write_table(beside, heads, cells)
     return [everything, beside]
 
 
-def compare_cells(found: Found) -> list[list[Any]]:
-    """Each printed cell, the range of our splits, and whether it lies inside."""
-    cells: list[list[Any]] = []
-    names = {name for name, _ in found}
-    for table, keys in TABLES.items():
-        for (regime, name), row in printed_table(table, keys).items():
-            if name not in names or regime not in REGIMES:
-                continue
-            for quantity, value in row.items():
-                ours = [
-                    own[regime][quantity]
-                    for (which, _), own in found.items()
-                    if which == name and quantity in own[regime]
-                ]
-                if not ours:
-                    continue
-                least, most = min(ours), max(ours)
-                # printed to four digits
-                slack = 5e-5 * max(1.0, abs(value))
-                inside = least - slack <= value <= most + slack
-                cells.append([table, regime, name, quantity, value, least, float(np.median(ours)), most, int(inside)])
-    return cells
+Row = dict[str, float]
 
 
-def claims(found: Found) -> dict[str, dict[str, float]]:
-    """What the paper's claims rest on, counted over our data sets and splits, for each regime."""
-    counts: dict[str, dict[str, float]] = {}
-    for regime in REGIMES:
-        rows = [own[regime] for (name, _), own in found.items() if name not in UNCALIBRATED or regime == "raw"]
-        # means of the same sets in every regime
-        alike = [own[regime] for (name, _), own in found.items() if name not in UNCALIBRATED] or rows
-        counts[regime] = {
-            "splits": len(rows),
-            "over_1_sigma": sum(row["csr"] > 1 + row["sigma"] for row in rows),
-            "over_3_sigma": sum(row["csr"] > 1 + 3 * row["sigma"] for row in rows),
-            # sets on which some splits are beyond one sigma and others are not
-            "sets_that_flip": sum(0 < share < 1 for share in _shares(found, regime)),
-            "sets": len({name for name, _ in found}),
-            "csr_over_100": sum(row["csr"] > 100 for row in rows),
-            "exact_below_1_percent": sum(row["pvalue_combined"] < 0.01 for row in rows),
-            "certain_wrong": sum(row["certain_wrong"] > 0 for row in rows),
-            "saturated_and_called_even": sum(0.49 < row["p_risk"] < 0.51 and row["certain_wrong"] > 0 for row in rows),
-            "mean_cwa": float(np.mean([row["cwa"] for row in alike])),
-            "mean_cwauc": float(np.nanmean([row["cwauc"] for row in alike])),
+def averages(rows: dict[str, list[Row]]) -> dict[str, Row]:
+    """Table 2 of some rows of each regime: means, and how many lie beyond one and three sigma."""
+    return {
+        regime: {
+            **{name: float(np.mean([row[name] for row in own])) for name in MEANS},
+            **{f"over_{k}_sigma": float(sum(row["csr"] > 1 + k * row["sigma"] for row in own)) for k in (1, 3)},
         }
-    return counts
+        for regime, own in rows.items()
+    }
 
 
-def _shares(found: Found, regime: str) -> list[float]:
-    """Of each set, the share of splits on which CSR is beyond one sigma."""
-    names = dict.fromkeys(name for name, _ in found)
-    beyond = {key: own[regime]["csr"] > 1 + own[regime]["sigma"] for key, own in found.items()}
-    return [float(np.mean([is_so for (which, _), is_so in beyond.items() if which == name])) for name in names]
+def averages_of_split(found: Found, seed: int, names: Sequence[str]) -> dict[str, Row]:
+    """Table 2 of one split of some sets."""
+    return averages({regime: [found[name, seed][regime] for name in names] for regime in REGIMES})
+
+
+def printed_averages(names: Sequence[str] | None = None) -> dict[str, Row]:
+    """Table 2 made of the printed rows of Table 6, of some sets."""
+    real = printed_table("real", 2)
+    return averages(
+        {
+            regime: [row for (which, name), row in real.items() if which == regime and (names is None or name in names)]
+            for regime in REGIMES
+        }
+    )

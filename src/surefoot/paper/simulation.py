@@ -15,18 +15,26 @@ from surefoot.core.table import Floats
 from surefoot.core.tally import Tally
 from surefoot.core.term import Term
 from surefoot.engines.parallel import in_parallel, workers
-from surefoot.metrics.ranking import ScoreOrder, pair_probability
+from surefoot.metrics.ranking import AUC, AUC_GAIN, CW_AUC
 from surefoot.metrics.size_ratio import CSR, CSR_SIGMA, CSR_Z, ODDS, P_RISK, SURPRISE
 from surefoot.metrics.terms import CERTAIN_WRONG, CONFIDENCE, CORRECT, CORRECT_CONFIDENCE, DOUBTFUL, WEIGHT
-from surefoot.metrics.weighted import ACCURACY, CW_ACCURACY, gain_between
+from surefoot.metrics.weighted import ACCURACY, CW_ACCURACY, GAIN, gain_between
+from surefoot.predictions import Predictions
 from surefoot.synthetic import MODES, PROFILES, Mode
 
 Flags = npt.NDArray[np.bool_]
 
 #: Numbers that the paper prints of each experiment.
 QUANTITIES = ("acc", "cwa", "gain", "csr", "sigma", "over_1_sigma", "over_3_sigma", "p_risk")
+#: And of each experiment on rankings.
+AREAS = ("acc", "cwa", "delta_cwa", "gain", "auc", "cwauc", "delta_auc", "auc_gain")
 _SHARES = {"acc": ACCURACY, "cwa": CW_ACCURACY}
 _METRICS = {**_SHARES, "csr": CSR, "sigma": CSR_SIGMA, "z": CSR_Z, "p_risk": P_RISK}
+#: What is printed of single runs, and what is added up for it.
+_RANKED = (ACCURACY, CW_ACCURACY, GAIN, AUC, CW_AUC, AUC_GAIN)
+_RANKED_TERMS = tuple(dict.fromkeys(term for metric in _RANKED for term in metric.terms))
+#: Areas that differ by less are equal.
+_EQUAL = 1e-12
 #: Rows drawn together.
 _TOGETHER = 1 << 19
 
@@ -38,7 +46,7 @@ class Plan:
     sizes: dict[int, int]
     seed: int = 0
     #: Repetitions of the experiments on rankings.
-    ranked: int = 400
+    ranked: int = 500
 
     @classmethod
     def full(cls, seed: int = 0) -> Plan:
@@ -159,32 +167,19 @@ class _RankingJob:
                 correct = _draw_correct(name, mode, confidence, doubt, rng)
                 truth = rng.random(self.size) < 0.5
                 found[name].append(_areas(confidence, correct, truth))
-        columns = ("acc", "cwa", "delta_cwa", "gain", "auc", "cwauc", "delta_auc", "auc_gain")
         return {
-            (self.profile, mode): dict(zip(columns, np.array(values).T, strict=True)) for mode, values in found.items()
+            (self.profile, mode): dict(zip(AREAS, np.array(values).T, strict=True)) for mode, values in found.items()
         }
 
 
 def _areas(confidence: Floats, correct: Flags, truth: Flags) -> list[float]:
-    lesser = np.minimum(confidence, 1 - confidence)
     guess = truth == correct
-    areas: list[list[float]] = [[], []]
-    for label in (False, True):
-        order = ScoreOrder.of(np.where(guess == label, confidence, lesser))
-        for own, weight in zip(areas, (np.ones(len(truth)), confidence), strict=True):
-            own.append(pair_probability(*(order.masses(weight * side) for side in (truth == label, truth != label))))
-    totals = {WEIGHT: len(truth), CORRECT: correct.sum(), CONFIDENCE: confidence.sum()}
-    totals[CORRECT_CONFIDENCE] = (confidence * correct).sum()
-    shares = evaluate(_SHARES, {term: np.array([float(total)]) for term, total in totals.items()})
-    accuracy, cwa = (float(shares[name][0]) for name in _SHARES)
-    auc, cwauc = (float(np.mean(own)) for own in areas)
-    return [
-        accuracy,
-        cwa,
-        cwa - accuracy,
-        gain_between(cwa, accuracy),
-        auc,
-        cwauc,
-        cwauc - auc,
-        gain_between(cwauc, auc),
-    ]
+    lesser = np.minimum(confidence, 1 - confidence)
+    scores = np.stack([np.where(guess, lesser, confidence), np.where(guess, confidence, lesser)], axis=1)
+    made = Predictions.from_scores(truth, scores, y_pred=guess, confidence=confidence)
+    tally = made.tally(_RANKED_TERMS, exact=True)
+    accuracy, cwa, gain, auc, cwauc, auc_gain = (float(metric.evaluate(tally).value) for metric in _RANKED)
+    # two areas that are equal differ by rounding
+    if abs(cwauc - auc) <= _EQUAL:
+        cwauc, auc_gain = auc, 0.0
+    return [accuracy, cwa, cwa - accuracy, gain, auc, cwauc, cwauc - auc, auc_gain]

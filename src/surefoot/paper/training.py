@@ -1,18 +1,13 @@
-"""The paper's models: XGBoost by histograms, tuned by Optuna, stopped early, calibrated on rows of their own.
+"""The paper's models: XGBoost by histograms, stopped early, calibrated on rows of their own.
 
-The protocol is what the printed numbers reveal: balanced class weights in training, the plain log-loss of unweighted
-rows for stopping and for choosing, one search space for all sets, fixed beforehand.
+Balanced class weights in training, and the plain log-loss of unweighted rows for stopping, are what the printed numbers
+reveal.
 """
 
 from __future__ import annotations
 
-import json
 import math
-import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
-from importlib.resources import files
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,10 +15,9 @@ import numpy.typing as npt
 
 from surefoot.errors import MissingPackage
 from surefoot.paper.datasets import Samples
+from surefoot.paper.protocol import PATIENCE
 
 Floats = npt.NDArray[np.float64]
-#: Rounds at most, and rounds without gain after which training stops.
-ROUNDS, PATIENCE = 1000, 30
 
 
 def packages() -> tuple[Any, Any]:
@@ -45,6 +39,16 @@ class Parts:
     calibration: npt.NDArray[np.intp]
     test: npt.NDArray[np.intp]
 
+    def fewer(self, data: Samples, most: int | None, seed: int) -> Parts:
+        """The same with so many rows for training at most, stratified."""
+        from sklearn.model_selection import train_test_split
+
+        if most is None or len(self.train) <= most:
+            return self
+        own = data.classes[self.train]
+        train, _ = train_test_split(self.train, train_size=most, random_state=seed, stratify=own)
+        return replace(self, train=train)
+
 
 def split(data: Samples, seed: int) -> Parts:
     """Stratified 60/20/20, the test first; an official test is kept, and the rest parted 75/25."""
@@ -59,115 +63,6 @@ def split(data: Samples, seed: int) -> Parts:
     return Parts(train, calibration, test)
 
 
-@dataclass(frozen=True)
-class Setting:
-    """Parameters that a search has found, and how it found them."""
-
-    parameters: dict[str, float]
-    rounds: int
-    loss: float
-    trials: int
-    folds: int
-    is_weighted: bool
-    #: Rows of the training part that the search looked at.
-    rows: int = 0
-
-
-def suggest(trial: Any) -> dict[str, float]:
-    """The search space, one for all sets."""
-    return {
-        "max_depth": trial.suggest_int("max_depth", 3, 12),
-        "eta": trial.suggest_float("eta", 0.01, 0.3, log=True),
-        "subsample": trial.suggest_float("subsample", 0.5, 1.0),
-        "colsample_bytree": trial.suggest_float("colsample_bytree", 0.5, 1.0),
-        "min_child_weight": trial.suggest_float("min_child_weight", 0.5, 10.0, log=True),
-        "alpha": trial.suggest_float("alpha", 1e-8, 10.0, log=True),
-        "lambda": trial.suggest_float("lambda", 1e-8, 10.0, log=True),
-        "gamma": trial.suggest_float("gamma", 1e-8, 1.0, log=True),
-    }
-
-
-class Search:
-    """A search that can be stopped at any time: each trial is kept on disk when it is done."""
-
-    def __init__(
-        self,
-        name: str,
-        data: Samples,
-        folder: Path,
-        *,
-        folds: int,
-        is_weighted: bool,
-        seed: int = 42,
-        most_rows: int | None = None,
-    ) -> None:
-        from sklearn.model_selection import StratifiedKFold, train_test_split
-
-        self.xgb, self.optuna = packages()
-        self.name = f"{name}-{'weighted' if is_weighted else 'plain'}-{folds}"
-        self.folds, self.is_weighted, self.seed = folds, is_weighted, seed
-        train = split(data, seed).train
-        if most_rows is not None and len(train) > most_rows:
-            own = data.classes[train]
-            train, _ = train_test_split(train, train_size=most_rows, random_state=seed, stratify=own)
-        self.rows = len(train)
-        X, y = data.features[train], data.classes[train]
-        self.classes = len(data.labels)
-        with warnings.catch_warnings():
-            # of wine's rarest class there are fewer rows than folds
-            warnings.simplefilter("ignore", UserWarning)
-            cuts = list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(X, y))
-        # binned once for all trials
-        self.pairs = []
-        for fit, held in cuts:
-            own = self.xgb.QuantileDMatrix(
-                X[fit], y[fit], weight=class_weights(y[fit]) if is_weighted else None, nthread=1
-            )
-            self.pairs.append((own, self.xgb.QuantileDMatrix(X[held], y[held], ref=own, nthread=1)))
-        backend = self.optuna.storages.journal.JournalFileBackend(str(folder / f"{self.name}.journal"))
-        self.study = self.optuna.create_study(
-            storage=self.optuna.storages.JournalStorage(backend),
-            study_name=self.name,
-            load_if_exists=True,
-            direction="minimize",
-        )
-
-    def done(self) -> int:
-        """Trials that are whole."""
-        states = self.optuna.trial.TrialState
-        return len(self.study.get_trials(deepcopy=False, states=(states.COMPLETE, states.PRUNED)))
-
-    def run(self, trials: int, report: Callable[[int], None] = lambda done: None) -> Setting:
-        """Go on until so many trials are done."""
-        while (done := self.done()) < trials:
-            # numbers that do not repeat those of an earlier run
-            self.study.sampler = self.optuna.samplers.TPESampler(seed=self.seed + done)
-            self.study.optimize(
-                self._loss, n_trials=min(10, trials - done), callbacks=[lambda s, t: report(self.done())]
-            )
-        best = self.study.best_trial
-        rounds = round(float(np.mean(best.user_attrs["rounds"])))
-        return Setting(
-            dict(best.params), max(1, rounds), float(best.value), trials, self.folds, self.is_weighted, self.rows
-        )
-
-    def _loss(self, trial: Any) -> float:
-        parameters = {**_fixed_parameters(self.classes), **suggest(trial)}
-        losses, rounds = [], []
-        for number, (own, held) in enumerate(self.pairs):
-            model = self.xgb.train(
-                parameters, own, ROUNDS, evals=[(held, "held")], early_stopping_rounds=PATIENCE, verbose_eval=False
-            )
-            losses.append(float(model.best_score))
-            rounds.append(int(model.best_iteration) + 1)
-            trial.report(float(np.mean(losses)), number)
-            if number == 0 and self.done() > 15 and losses[0] > 1.5 * self.study.best_value:
-                # hopeless after the first fold
-                raise self.optuna.TrialPruned
-        trial.set_user_attr("rounds", rounds)
-        return float(np.mean(losses))
-
-
 def class_weights(classes: npt.NDArray[np.int64]) -> Floats:
     """Weights by which every class counts the same."""
     counts = np.bincount(classes)
@@ -175,25 +70,43 @@ def class_weights(classes: npt.NDArray[np.int64]) -> Floats:
     return weights
 
 
-def _fixed_parameters(classes: int) -> dict[str, Any]:
+def fixed_parameters(classes: int) -> dict[str, Any]:
+    """What is not searched: one thread, so that a model is the same on every machine."""
     common = {"tree_method": "hist", "nthread": 1, "seed": 42, "verbosity": 0}
     if classes == 2:
         return {**common, "objective": "binary:logistic", "eval_metric": "logloss"}
     return {**common, "objective": "multi:softprob", "num_class": classes, "eval_metric": "mlogloss"}
 
 
-def probabilities(data: Samples, parts: Parts, tuned: Setting, threads: int = 1) -> tuple[Floats, Floats]:
-    """Of a model trained on the training part: for the rows of calibration and of the test, a column a class."""
+@dataclass(frozen=True)
+class Model:
+    """What a trained model says of the rows of calibration and of the test, a column a class, and its rounds."""
+
+    calibration: Floats
+    test: Floats
+    rounds: int
+
+
+def train(
+    data: Samples, parts: Parts, parameters: dict[str, float], *, rounds: int, stops_early: bool, is_weighted: bool
+) -> Model:
+    """A model of the training part.
+
+    It is trained for so many rounds, or until the log-loss of the calibration part has not fallen for 30 rounds, and
+    then it speaks from its best round.
+    """
     xgb, _ = packages()
     X, y = data.features[parts.train], data.classes[parts.train]
-    own = xgb.QuantileDMatrix(X, y, weight=class_weights(y) if tuned.is_weighted else None, nthread=threads)
-    fixed = {**_fixed_parameters(len(data.labels)), "nthread": threads}
-    model = xgb.train({**fixed, **tuned.parameters}, own, tuned.rounds)
+    own = xgb.QuantileDMatrix(X, y, weight=class_weights(y) if is_weighted else None, nthread=1)
+    held = xgb.QuantileDMatrix(data.features[parts.calibration], data.classes[parts.calibration], ref=own, nthread=1)
+    early: dict[str, Any] = {"evals": [(held, "held")], "early_stopping_rounds": PATIENCE} if stops_early else {}
+    model = xgb.train({**fixed_parameters(len(data.labels)), **parameters}, own, rounds, verbose_eval=False, **early)
+    best = int(model.best_iteration) + 1 if stops_early else rounds
     found = []
     for rows in (parts.calibration, parts.test):
-        raw = model.predict(xgb.DMatrix(data.features[rows], nthread=threads)).astype(np.float64)
+        raw = model.predict(xgb.DMatrix(data.features[rows], nthread=1), iteration_range=(0, best)).astype(np.float64)
         found.append(np.stack([1 - raw, raw], axis=1) if raw.ndim == 1 else raw / raw.sum(axis=1, keepdims=True))
-    return found[0], found[1]
+    return Model(found[0], found[1], best)
 
 
 def calibrate(method: str, fit: Floats, classes: npt.NDArray[np.int64], test: Floats) -> Floats:
@@ -233,13 +146,6 @@ class _Given:
         return Tags(
             estimator_type="classifier", target_tags=TargetTags(required=True), classifier_tags=ClassifierTags()
         )
-
-
-def stored_setting(name: str, *, is_weighted: bool) -> Setting | None:
-    """The parameters that come along, found by the full protocol."""
-    text = (files("surefoot.paper") / "tuned.json").read_text(encoding="utf-8")
-    kept = json.loads(text).get(name, {}).get("weighted" if is_weighted else "plain")
-    return None if kept is None else Setting(**kept)
 
 
 def log_loss(probability: Floats, classes: npt.NDArray[np.int64]) -> float:

@@ -77,15 +77,20 @@ class ArrayPredictions(InMemory):
         return of_class
 
     def ranking_scores(self, labels: Sequence[int]) -> list[Floats]:
-        """For each of some classes, numbers that rise strictly with its probability, free of ties made by rounding."""
-        assert self.probabilities is not None
-        if self.probabilities.ndim == 1 and self._log_odds is None:
-            p = self.probabilities.astype(np.float64, copy=False)
+        """For each of some classes, numbers that rise with its probability, free of ties made by rounding.
+
+        They rise strictly, but for those that are clipped.
+        """
+        if self._log_odds is not None:
+            return [self._clip_odds(odds) for odds in self._log_odds.of_classes(labels)]
+        table = self.probabilities if self.scores is None else self.scores
+        assert table is not None
+        if self.has_second:
+            p = self._clip_scores(table.astype(np.float64, copy=False))
             # small p keep their order for the first label too
             return [p if label == 1 else -p for label in labels]
-        table = self.probabilities if self._log_odds is None else self._log_odds
         # neighbouring classes are read together: each row is fetched once for all of them
-        return list(np.ascontiguousarray(table[:, list(labels)].T, dtype=np.float64))
+        return list(self._clip_scores(np.ascontiguousarray(table[:, list(labels)].T, dtype=np.float64)))
 
     def rounded_at(self, decimals: int) -> ArrayPredictions:
         """The same, knowing that confidences are text of so many decimals: a doubt of 0 was rounded, not claimed."""
@@ -170,20 +175,21 @@ class ArrayBorder(Border):
             doubt = 1 - claim.confidence.astype(np.float64)
             doubt[claim.rounded] = claim.doubt_of_one
         truth, predicted = rest.get("truth"), rest.get("predicted")
-        if labels is not None:
-            predicted = np.array(labels)[predicted]
+        if labels is not None and predicted is not None:
+            predicted = _labels_at(predicted, labels)
         return ArrayPredictions(
             correct=_read_only(correct),
             _confidence=_read_only(claim.confidence),
             _truth=None if truth is None else _read_only(truth),
             _predicted=None if predicted is None else _read_only(predicted),
-            probabilities=None if rest.get("probabilities") is None else _read_only(rest["probabilities"]),
+            _probabilities=None if rest.get("probabilities") is None else _read_only(rest["probabilities"]),
             _doubt=None if doubt is None else _read_only(doubt),
             _weight=None if weight is None else _read_only(weight),
             _labels=labels,
             _log_odds=rest.get("log_odds"),
             _rounded=claim.rounded,
             _floor=rest.get("floor"),
+            scores=None if rest.get("scores") is None else _read_only(rest["scores"]),
         )
 
     def from_probabilities(self, y_true: Any, probabilities: Any, *, labels: Any = None, **options: Any) -> Any:
@@ -192,6 +198,13 @@ class ArrayBorder(Border):
             columns = [str(name) for name in open_frame(probabilities).columns]
             labels = labels_in_names(distinct(truth), kind_of(truth), columns) if len(columns) > 1 else None
         return super().from_probabilities(y_true, probabilities, labels=labels, **options)
+
+
+def _labels_at(places: Array, labels: tuple[Label, ...]) -> Array:
+    """The labels at these places among all."""
+    if labels == tuple(range(len(labels))):
+        return places.astype(np.array(labels).dtype, copy=False)
+    return np.array(labels)[places.astype(np.intp, copy=False)]
 
 
 def _read_only(values: Any) -> Any:

@@ -21,9 +21,9 @@ class Predictions(Constructors, ABC):
     """Predictions, checked: what was predicted, how sure the model was, and what was true.
 
     Made by its constructors, :meth:`from_labels`, :meth:`from_correct`, :meth:`from_probabilities`,
-    :meth:`from_logits` and :meth:`from_frame`. Columns that were arrays already are looked at, not copied: do not write
-    into them. Tensors on an accelerator and lazy frames stay where they are; what needs the rows themselves asks for
-    :meth:`rows`.
+    :meth:`from_scores`, :meth:`from_logits` and :meth:`from_frame`. Columns that were arrays already are looked at, not
+    copied: do not write into them. Tensors on an accelerator and lazy frames stay where they are; what needs the rows
+    themselves asks for :meth:`rows`.
 
     Attributes
     ----------
@@ -33,6 +33,8 @@ class Predictions(Constructors, ABC):
         The labels; None where only correctness is known.
     probabilities
         P(second label) if one-dimensional, else a column for each of ``labels``; None where not given.
+    scores
+        In memory, a score of each class that is no probability, from :meth:`from_scores`; else None.
     labels : tuple or None
         The classes: those given, or those that occur.
     rounded : int
@@ -103,9 +105,19 @@ class Predictions(Constructors, ABC):
         return self.chosen_view or "prediction"
 
     @property
+    def has_probabilities(self) -> bool:
+        """Whether probabilities were given: to ask does not make them, where they follow from logits."""
+        return self.probabilities is not None
+
+    @property
     @abstractmethod
     def has_second(self) -> bool:
         """Whether one column of probabilities was given, those of the second label."""
+
+    @property
+    def has_ranking(self) -> bool:
+        """Whether there are numbers that each class is ranked by."""
+        return self.probabilities is not None
 
     @abstractmethod
     def event(self, label: Label) -> Self:

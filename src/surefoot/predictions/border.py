@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from surefoot._stats.logistic import expit
 from surefoot.core.tally import Label
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions import doubt as doubts
@@ -32,6 +32,7 @@ from surefoot.predictions.labels import (
     refuse_foreign,
     refuse_mixture,
 )
+from surefoot.predictions.log_odds import LogOdds, OddsOfSecond
 
 
 class Border(ABC):
@@ -144,20 +145,46 @@ class Border(ABC):
         if not is_second:
             self._check_sums(table)
         names, codes = self._name_classes(truth, labels, classes, is_second=is_second, pos_label=pos_label)
-        largest = self.xp.where(values > 0.5, 1, 0) if is_second else self.xp.argmax(values, axis=1)
+        largest = values > 0.5 if is_second else self.xp.argmax(values, axis=1)
         chosen = self._chosen(y_pred, names, largest, len(truth))
+        # booleans are compared in a tenth of the time
+        correct = (codes == 1) == (chosen == 1 if y_pred is not None else chosen) if is_second else codes == chosen
         clip = check_floor(floor)
         table = doubts.narrow(table, self.cast) if float32 and clip is None else table
-        at = self.count_up(len(truth), values)
-        if clip is not None:
-            claim = doubts.clip_to_floor(doubts.confidence_of_class(table.values, chosen, at, self.xp), clip)
+        if is_second and clip is not None:
+            claim = doubts.clip_to_floor(doubts.confidence_of_second(table.values, chosen, self.xp), clip)
         elif is_second:
-            claim = doubts.claim_of_second(table, chosen, self.xp)
+            claim = doubts.claim_of_second(table, None if chosen is largest else chosen == 1, self.xp)
         else:
-            claim = doubts.claim_of_columns(table, chosen, at, self.xp)
+            at = self.count_up(len(truth), values)
+            if clip is not None:
+                claim = doubts.clip_to_floor(table.values[at, chosen], clip)
+            else:
+                claim = doubts.claim_of_columns(table, chosen, at, self.xp)
         weight = self.weight(sample_weight, len(truth))
         rest = {"truth": truth, "codes": codes, "predicted": chosen, "labels": names, "probabilities": table.values}
-        return self.build(codes == chosen, claim, weight, **rest, floor=clip)
+        return self.build(correct, claim, weight, **rest, floor=clip)
+
+    def from_scores(
+        self, y_true: Any, scores: Any, *, labels: Any = None, y_pred: Any = None, confidence: Any = None
+    ) -> Predictions:
+        """As :meth:`Predictions.from_scores`."""
+        truth = self.labels("y_true", y_true)
+        table = self.numbers("scores", scores, dimensions=2)
+        if table.values.ndim == 1:
+            raise InvalidPredictions(
+                "is a single column", argument="scores", hint="give one for each class, or use from_probabilities"
+            )
+        classes = check_classes("scores", table.values, truth)
+        names, codes = self._name_classes(truth, labels, classes, is_second=False, pos_label=None)
+        chosen = self._chosen(y_pred, names, self.xp.argmax(table.values, axis=1), len(truth))
+        if confidence is None:
+            own = table.values[self.count_up(len(truth), table.values), chosen]
+            claim = doubts.claim_alone("scores", doubts.narrow(replace(table, values=own), self.cast))
+        else:
+            claim = self._claim(confidence, None, None, len(truth), float32=True)
+        rest = {"truth": truth, "codes": codes, "predicted": chosen, "labels": names, "scores": table.values}
+        return self.build(codes == chosen, claim, None, **rest)
 
     def from_logits(
         self,
@@ -175,14 +202,15 @@ class Border(ABC):
         values = self.numbers("logits", logits, dimensions=2, fractions=False).values
         classes, is_second = check_classes("logits", values, truth), values.ndim == 1
         names, codes = self._name_classes(truth, labels, classes, is_second=is_second, pos_label=pos_label)
-        wide = self.xp.stack([self.xp.zeros_like(values), values], axis=1) if is_second else values
-        chosen = self._chosen(y_pred, names, self.xp.argmax(wide, axis=1), len(truth))
-        claim, odds = doubts.claim_of_logits(wide, chosen, self.count_up(len(truth), wide), self.xp)
+        at = self.count_up(len(truth), values)
+        odds = OddsOfSecond(values, self.xp) if is_second else LogOdds.of(values, at, self.xp)
+        chosen = self._chosen(y_pred, names, odds.top, len(truth))
+        claim = odds.claim(at, chosen)
         if (clip := check_floor(floor)) is not None:
             claim = doubts.clip_to_floor(claim.confidence, clip)
         weight = self.weight(sample_weight, len(truth))
-        probabilities = expit(odds[:, 1] if is_second else odds, self.xp)
-        rest = {"truth": truth, "codes": codes, "predicted": chosen, "labels": names, "probabilities": probabilities}
+        # probabilities are made of log-odds when they are asked for
+        rest = {"truth": truth, "codes": codes, "predicted": chosen, "labels": names}
         return self.build(codes == chosen, claim, weight, **rest, log_odds=odds, floor=clip)
 
     # -- columns -------------------------------------------------------------------------------------------------------

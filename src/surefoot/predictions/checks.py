@@ -6,6 +6,7 @@ in the one aggregation that looks at everything.
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -103,6 +104,11 @@ def check_floor(floor: Any) -> float | None:
             argument="floor", value=floor, hint="it should be a small number, above 1.2e-16 and below 0.5, such as 1e-8"
         )
     return float(floor)
+
+
+def most_odds(floor: float) -> float:
+    """The log-odds of the largest probability that a clip leaves."""
+    return math.log1p(-floor) - math.log(floor)
 
 
 def check_lengths(*, rows: int | None = None, **columns: Any) -> int:

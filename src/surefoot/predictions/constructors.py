@@ -13,13 +13,14 @@ from surefoot.predictions.checks import check_floor
 from surefoot.predictions.columns import dimensions
 from surefoot.predictions.dataframe import FrameColumns
 from surefoot.predictions.events import view_of
+from surefoot.predictions.scores import OfScores
 
 if TYPE_CHECKING:
     from surefoot.predictions.base import Predictions
     from surefoot.predictions.unlabelled import Unlabelled
 
 
-class Constructors:
+class Constructors(OfScores):
     """What :class:`Predictions` are made by."""
 
     @classmethod
@@ -197,7 +198,8 @@ class Constructors:
         attempted : array-like of shape (n,), optional
             As in :meth:`from_correct`.
         floor : float, optional
-            Clip confidences to [floor, 1 - floor], as the paper does with 1e-8. By default nothing is clipped.
+            Clip confidences, and the scores of rankings, to [floor, 1 - floor], as the paper does with 1e-8. By default
+            nothing is clipped.
         float32 : bool, default True
             As in :meth:`from_labels`.
         of : {"prediction", "event", "classes"}, optional
@@ -275,7 +277,8 @@ class Constructors:
         attempted : array-like of shape (n,), optional
             As in :meth:`from_correct`.
         floor : float, optional
-            Clip confidences to [floor, 1 - floor], as the paper does with 1e-8. By default nothing is clipped.
+            Clip confidences, and the scores of rankings, to [floor, 1 - floor], as the paper does with 1e-8. By default
+            nothing is clipped.
         of : {"prediction", "event", "classes"}, optional
             As in :meth:`from_probabilities`.
 
@@ -365,7 +368,8 @@ class Constructors:
         from_logits : bool, default False
             Whether ``probabilities`` names logits. Not for lazy frames.
         floor : float, optional
-            Clip confidences to [floor, 1 - floor], as the paper does with 1e-8. By default nothing is clipped.
+            Clip confidences, and the scores of rankings, to [floor, 1 - floor], as the paper does with 1e-8. By default
+            nothing is clipped.
         float32 : bool, default True
             As in :meth:`from_labels`.
         of : {"prediction", "event", "classes"}, optional

@@ -39,6 +39,11 @@ class FrameColumns:
         """The names of all columns."""
         return self._columns
 
+    def used(self) -> dict[str, list[Any]]:
+        """The columns that play a role."""
+        found = {role: [name] for role, name in self._named.items() if name is not None and role != "probabilities"}
+        return found | ({"probabilities": self.probability_names()} if self.has("probabilities") else {})
+
     def has(self, role: str) -> bool:
         return self._named[role] is not None
 

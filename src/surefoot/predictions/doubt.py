@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefoot._stats.logistic import expit
 from surefoot.errors import RoundedConfidenceWarning
 
 #: Doubts above 0 are at least this, so that 1/doubt is finite: the smallest normal float64.
@@ -22,9 +21,8 @@ SMALLEST = float(np.finfo(np.float64).tiny)
 ROUNDED_HALF_STEPS = 16
 _FEW_DECIMALS = 3
 _NEAR_STEPS = 100
-_FARTHEST = 1e300
 #: Rows of a table that are widened together hold so many numbers.
-_WIDENED = {"numpy": 1 << 17, "torch": 1 << 26}
+WIDENED = {"numpy": 1 << 17, "torch": 1 << 26}
 
 _HALF_STEP_BELOW_ONE = {"bfloat16": 2.0**-9, "float16": 2.0**-12, "float32": 2.0**-25, "float64": 2.0**-54}
 _COMPLEMENT_TOLERANCE = {"bfloat16": 3e-2, "float16": 4e-3, "float32": 1e-6, "float64": 1e-12}
@@ -184,10 +182,8 @@ def raise_tiny(doubt: Any) -> Any:
     return np.where(tiny, SMALLEST, wide) if isinstance(wide, np.ndarray) else wide.masked_fill(tiny, SMALLEST)
 
 
-def confidence_of_class(probabilities: Any, chosen: Any, at: Any, xp: Any) -> Any:
-    """The probability of the chosen class: of a column for each, or of P(second label)."""
-    if probabilities.ndim == 2:
-        return probabilities[at, chosen]
+def confidence_of_second(probabilities: Any, chosen: Any, xp: Any) -> Any:
+    """The probability of the chosen class, given P(second label)."""
     wide = widen(probabilities)
     return xp.where(chosen == 1, wide, 1 - wide)
 
@@ -196,7 +192,7 @@ def claim_of_columns(table: Numbers, chosen: Any, at: Any, xp: Any) -> Claim:
     """The chosen column of each row is its confidence; the sum of the others its doubt. ``at`` numbers the rows."""
     values = table.values
     parts = []
-    size = max(1, _WIDENED[xp.__name__] // values.shape[1])
+    size = max(1, WIDENED[xp.__name__] // values.shape[1])
     for start in range(0, len(values), size):
         block = slice(start, start + size)
         others = widen(values[block]) + 0.0
@@ -207,60 +203,37 @@ def claim_of_columns(table: Numbers, chosen: Any, at: Any, xp: Any) -> Claim:
     return Claim(values[at, chosen], raise_tiny(doubt.clip(0.0, 1.0)))
 
 
-def claim_of_second(probability: Numbers, chosen: Any, xp: Any) -> Claim:
-    """From P(second label): doubt is p itself where the first label is predicted, 1 - p where the second is."""
-    second = chosen == 1
+def claim_of_second(probability: Numbers, second: Any, xp: Any) -> Claim:
+    """From P(second label): doubt is p itself where the first label is predicted, 1 - p where the second is.
+
+    ``second`` says which rows are predicted to be of the second; None if those are where it is the likelier.
+    """
     alone = Claim(None)
     if probability.most >= probability.near_one:
-        own = xp.where(second, probability.values, 0.0)
+        own = probability.values if second is None else xp.where(second, probability.values, 0.0)
         alone = claim_alone("probabilities", replace(probability, values=own))
     confidence, doubt = split_second(probability.values, second, alone.rounded, alone.doubt_of_one, xp)
     return Claim(confidence, doubt, alone.rounded)
 
 
 def split_second(p: Any, second: Any, rounded: Any, doubt_of_one: float, xp: Any) -> tuple[Any, Any]:
-    """Confidence and doubt, given which rows are of the second label and which of them are 1 by rounding."""
-    wide = widen(p)
-    rest = 1 - wide
-    doubt = xp.where(second, rest, wide)
-    if rounded is not None:
-        doubt = xp.where(rounded, xp.full_like(doubt, doubt_of_one), doubt)
-    return xp.where(second, wide, rest), raise_tiny(doubt)
+    """Confidence and doubt, given which rows are of the second label and which of them are 1 by rounding.
 
-
-def claim_of_logits(logits: Any, chosen: Any, at: Any, xp: Any) -> tuple[Claim, Any]:
-    """Confidence and doubt of the chosen class, and the log-odds of every class, from log-sums over the others.
-
-    Logits are finite, so no row claims certainty: where the doubt is below what float64 holds, it is the smallest.
+    Block by block, so that memory is read once and written once.
     """
-    parts = []
-    size = max(1, _WIDENED[xp.__name__] // logits.shape[1] // 4)
-    with np.errstate(over="ignore", invalid="ignore"):
-        for start in range(0, len(logits), size):
-            block = widen(logits[start : start + size])
-            parts.append(log_odds(block, at[: len(block)], xp))
-    odds = xp.concatenate(parts)
-    own = odds[at, chosen]
-    return Claim(expit(own, xp), expit(-own, xp).clip(SMALLEST, None)), odds
-
-
-def log_odds(logits: Any, at: Any, xp: Any) -> Any:
-    """For each class, its logit less the log-sum-exp of the other classes' logits; ``at`` numbers the rows."""
-    order = xp.argmax(logits, axis=1)
-    top = logits[at, order]
-    rest = logits + 0.0
-    rest[at, order] = -np.inf
-    second = xp.amax(rest, axis=1)
-    # others of the top class: relative to the runner-up, so that nothing cancels
-    beside = xp.exp(rest - second[:, None])
-    top_others = second + xp.log(beside.sum(axis=1))
-    everything = top + xp.log1p(xp.exp(top_others - top))
-    # for any other class, what it adds to the whole is at most half: the difference is well conditioned
-    share = beside * xp.exp(second - everything)[:, None]
-    odds = logits - everything[:, None] - xp.log1p(-share)
-    odds[at, order] = top - top_others
-    # differences of logits beyond the range of float64
-    return xp.clip(odds, -_FARTHEST, _FARTHEST)
+    confidence, doubt = (widen(xp.empty_like(p)) for _ in range(2))
+    for start in range(0, len(p), WIDENED[xp.__name__]):
+        rows = slice(start, start + WIDENED[xp.__name__])
+        wide = widen(p[rows])
+        rest = 1 - wide
+        if second is None:
+            own, other = xp.maximum(wide, rest), xp.minimum(wide, rest)
+        else:
+            own, other = xp.where(second[rows], wide, rest), xp.where(second[rows], rest, wide)
+        if rounded is not None:
+            other = xp.where(rounded[rows], xp.full_like(other, doubt_of_one), other)
+        confidence[rows], doubt[rows] = own, raise_tiny(other)
+    return confidence, doubt
 
 
 def warn_of_certain_rows(float_type: str, rows: int, certain: int) -> None:

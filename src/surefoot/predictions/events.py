@@ -38,7 +38,7 @@ def view_of(predictions: Predictions, of: Any, pos_label: Any = None) -> Predict
         return predictions.event(event_label(predictions, pos_label))
     if view == "classes":
         _need_labels(predictions, "of='classes' asks about every label")
-        if predictions.probabilities is None and len(predictions.labels or ()) != 2:
+        if not predictions.has_probabilities and len(predictions.labels or ()) != 2:
             raise InvalidPredictions(
                 "of='classes' needs the probability of each class",
                 hint="give (y_true, probabilities), with one column for each class",

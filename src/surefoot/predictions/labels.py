@@ -72,8 +72,11 @@ def distinct(*columns: Array) -> tuple[Label, ...]:
 
 def encode(values: Array, labels: tuple[Label, ...]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
     """The position of each value in ``labels``, and which values are none of them."""
-    if labels == tuple(range(len(labels))) and values.dtype.kind in "iu":
+    if labels == tuple(range(len(labels))) and values.dtype.kind in "biu":
+        # false and true are 0 and 1
         codes = values.astype(np.intp, copy=False)
+        if not len(codes) or (codes.min() >= 0 and codes.max() < len(labels)):
+            return codes, np.zeros(0, dtype=bool)
         return codes, (codes < 0) | (codes >= len(labels))
     given = np.array(labels)
     order = np.argsort(given, kind="stable")

@@ -11,14 +11,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from surefoot._stats.logistic import expit
+from surefoot._stats.logistic import both_sides, expit
 from surefoot.core.tally import Label
 from surefoot.core.view import View
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions.base import Predictions
-from surefoot.predictions.checks import check_lengths
+from surefoot.predictions.checks import check_lengths, most_odds
 from surefoot.predictions.doubt import SAFE_SIDE, count, widen
 from surefoot.predictions.events import HAPPENED, position_of
+from surefoot.predictions.log_odds import LogOdds, OddsOfSecond
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,11 +34,11 @@ class InMemory(Predictions):
     #: The labels, or their positions in ``labels``.
     _truth: Any = None
     _predicted: Any = None
-    probabilities: Any = None
+    _probabilities: Any = None
     _doubt: Any = None
     _weight: Any = None
     _labels: tuple[Label, ...] | None = None
-    _log_odds: Any = None
+    _log_odds: LogOdds | OddsOfSecond | None = None
     _rounded: Any = None
     #: What probabilities are clipped to, and one less it.
     _floor: float | None = None
@@ -49,6 +50,8 @@ class InMemory(Predictions):
     attempted: Any = None
     #: The number of each row in the data that it was read from, where others were left out; None if that is its place.
     _numbers: Any = None
+    #: A score of each class for each row, which are no probabilities: each class is ranked by its own.
+    scores: Any = None
 
     @abstractmethod
     def is_label(self, column: str, label: int) -> Any:
@@ -135,6 +138,17 @@ class InMemory(Predictions):
         return not len(counting) or bool((counting == counting[0]).all())
 
     @cached_property
+    def probabilities(self) -> Any:
+        """P(second label) if one-dimensional, else a column for each class; None where not given."""
+        if self._probabilities is None and self._log_odds is not None:
+            return self._log_odds.probabilities()
+        return self._probabilities
+
+    @property
+    def has_probabilities(self) -> bool:
+        return self._probabilities is not None or self._log_odds is not None
+
+    @cached_property
     def labels(self) -> tuple[Label, ...] | None:
         """The classes: those given, or those that occur; None when only correctness is known."""
         if self._labels is not None or self._truth is None:
@@ -181,27 +195,46 @@ class InMemory(Predictions):
     def _count(self, flags: Any) -> int:
         return count(flags if self._weight is None else flags & (self._weight > 0))
 
+    @property
+    def has_ranking(self) -> bool:
+        return self.has_probabilities or self.scores is not None
+
     def score_probabilities(self, scores: Any, label: int) -> Any:
-        """The probabilities that the ranking scores of a class stand for."""
+        """The probabilities that the ranking scores of a class stand for, or the scores that they are."""
+        if self.scores is not None:
+            return scores
         if self._log_odds is not None:
             return expit(scores)
-        return 1 + scores if self.probabilities.ndim == 1 and label == 0 else scores
+        return 1 + scores if self.has_second and label == 0 else scores
 
     def score_log_odds(self, label: int, rows: Any) -> Any:
         """The log-odds of a class on some rows, a non-decreasing function of its ranking scores."""
         if self._log_odds is not None:
-            return self._log_odds[rows, label]
-        second_only = self.probabilities.ndim == 1
+            return self._clip_odds(self._log_odds.of_class(label, rows))
+        table = self.probabilities if self.scores is None else self.scores
+        second_only = self.has_second
         # in one piece: a column of a table is spread over memory
-        p = widen(self.probabilities[rows] if second_only else self.probabilities[rows, label]) + 0.0
+        p = widen(table[rows] if second_only else table[rows, label]) + 0.0
         with np.errstate(divide="ignore"):
-            odds = self.xp.log(p) - self.xp.log1p(-p)
+            odds = self._clip_odds(self.xp.log(p) - self.xp.log1p(-p))
         return -odds if second_only and label == 0 else odds
+
+    def _clip_odds(self, odds: Any) -> Any:
+        """Log-odds clipped as probabilities are."""
+        if self._floor is None:
+            return odds
+        most = most_odds(self._floor)
+        return self.xp.clip(odds, -most, most)
+
+    def _clip_scores(self, scores: Any) -> Any:
+        """Probabilities or scores clipped as confidences are."""
+        return scores if self._floor is None else self.xp.clip(widen(scores), self._floor, 1 - self._floor)
 
     @property
     def has_second(self) -> bool:
         """Whether one column of probabilities was given, those of the second label."""
-        return self.probabilities is not None and self.probabilities.ndim == 1
+        scores = self._log_odds if self._probabilities is None else self._probabilities
+        return isinstance(scores, OddsOfSecond) or (scores is not None and len(scores.shape) == 1)
 
     def event(self, label: Label) -> Self:
         k = position_of(self, label)
@@ -214,17 +247,18 @@ class InMemory(Predictions):
             # the column as it is: of the first label it holds the probability that the event does not happen
             labels, probabilities = HAPPENED if k else HAPPENED[::-1], self.probabilities
         elif odds is not None:
-            odds = self.xp.stack([-odds[:, k], odds[:, k]], axis=1)
+            odds = OddsOfSecond(odds.of_class(k), self.xp)
         return self._replace_rows(
             correct=happened,
             _confidence=confidence,
             _doubt=doubt,
             _truth=happened,
             _predicted=happened | True,
-            probabilities=probabilities,
+            _probabilities=probabilities,
             _labels=labels,
             _log_odds=odds,
             _rounded=self._rounded if is_one_of_two or self._rounded is None else self._rounded & is_predicted,
+            scores=None,
             chosen_view="event",
             event_label=label,
         )
@@ -243,17 +277,17 @@ class InMemory(Predictions):
         assert self.labels is not None
         if len(self.labels) == 2:
             return xp.where(is_predicted, own, rest), xp.where(is_predicted, rest, own)
-        if self.probabilities is None:
+        if not self.has_probabilities:
             raise InvalidPredictions(
                 f"there are {len(self.labels)} classes, and these predictions hold the probability of one in each row",
                 hint="give the probabilities of all classes",
             )
-        p = widen(self.probabilities[:, k])
-        if self._least:
-            p = xp.where(p == 0, self._least, p)
         if self._log_odds is not None:
-            otherwise = expit(-widen(self._log_odds[:, k]), xp)
+            p, otherwise = both_sides(self._log_odds.of_class(k), xp)
         else:
+            p = widen(self.probabilities[:, k])
+            if self._least:
+                p = xp.where(p == 0, self._least, p)
             otherwise = 1 - p
             large = (p > 0.5) & ~is_predicted
             if bool(large.any()):

@@ -136,12 +136,16 @@ class TensorPredictions(InMemory):
         return replace(self, **columns, doubt_of_one=0.0, is_coded=True, follows_second=False)
 
     def ranking_scores(self, label: int) -> Tensor:
-        """Numbers that rise strictly with a class's probability, free of ties made by rounding."""
+        """Numbers that rise with a class's probability, free of ties made by rounding.
+
+        They rise strictly, but for those that are clipped.
+        """
         if self._log_odds is not None:
-            return self._log_odds[:, label].contiguous()
-        if self.probabilities.ndim == 1:
-            return self.probabilities if label == 1 else -self.probabilities
-        return self.probabilities[:, label].contiguous()
+            return self._clip_odds(self._log_odds.of_class(label))
+        if self.has_second:
+            p = self._clip_scores(self.probabilities)
+            return p if label == 1 else -p
+        return self._clip_scores(self.probabilities[:, label].contiguous())
 
     def rows(self, what: str = "this") -> ArrayPredictions:
         def array(values: Tensor | None) -> Any:
@@ -157,12 +161,12 @@ class TensorPredictions(InMemory):
             array(self.confidence),
             named("truth"),
             named("predicted"),
-            array(self.probabilities),
+            array(self._probabilities),
             # the doubt of rounded rows is not 1 - confidence
             array(self.doubt) if self.doubt_of_one or self.stores_doubt else None,
             array(self._weight),
             self.labels,
-            array(self._log_odds),
+            None if self._log_odds is None else self._log_odds.each(array, np),
             array(self._rounded),
             self._floor,
             chosen_view=self.chosen_view,
@@ -290,6 +294,13 @@ class TensorBorder(Border):
     def from_correct(self, correct: Any, confidence: Any = None, **options: Any) -> Any:
         self.check_together(correct=correct, confidence=confidence, **options)
         return super().from_correct(correct, confidence, **options)
+
+    def from_scores(self, y_true: Any, scores: Any, **options: Any) -> Any:
+        raise InvalidPredictions(
+            "lies on an accelerator, where classes are ranked by probabilities only",
+            argument="scores",
+            hint="move it, and what is given beside it, to the CPU with .cpu()",
+        )
 
     def from_logits(self, y_true: Any, logits: Any, **options: Any) -> Any:
         self.check_together(y_true=y_true, logits=logits, **options)

@@ -116,7 +116,7 @@ def _data(a: Assessment) -> str:
     """The arguments that stand for the data, as they are called everywhere."""
     if a.predictions is None:
         return "tally"
-    if a.predictions.probabilities is not None:
+    if a.predictions.has_probabilities:
         return "y_true, probabilities"
     return "correct=correct, confidence=confidence" if a.predictions.truth is None else "y_true, y_pred, confidence"
 
@@ -263,7 +263,7 @@ def _recalibrate(a: Assessment) -> Step:
     if _is_below_half(a):
         then = "; then take predict_proba(confidence)[:, 1] for new rows"
         return Step(f"{words}{where}{_brings(a)}{then}:", f"sf.calibrators.Beta().fit(confidence, {_correct(a)})")
-    has_classes = "auc" in a.metrics if a.predictions is None else a.predictions.probabilities is not None
+    has_classes = "auc" in a.metrics if a.predictions is None else a.predictions.has_probabilities
     return Step(f"{words}{where}{_brings(a)}:", _python_call(a, has_classes=has_classes))
 
 
@@ -278,7 +278,7 @@ def _corrected(a: Assessment, options: list[str]) -> str:
 def _is_below_half(a: Assessment) -> bool:
     """Whether confidences without class probabilities are below one half: two classes cannot stand for them."""
     p = a.predictions
-    return p is not None and p.probabilities is None and bool((p.doubt > 0.5).any())
+    return p is not None and not p.has_probabilities and bool((p.doubt > 0.5).any())
 
 
 def _correct(a: Assessment) -> str:

@@ -158,11 +158,12 @@ class _Page:
 
     def ruler(self) -> Iterator[str]:
         """CSR on a log scale against 1 and where calibrated models land; only where there is room for it."""
-        r, typical, terminal = self.a.risk, self.a.typical_csr, self.terminal
+        r, terminal = self.a.risk, self.terminal
         has_room = terminal.symbols and terminal.columns >= _ROOMY
-        if not has_room or self.a.verdict != "overconfident" or typical is None:
+        if not has_room or self.a.verdict != "overconfident":
             return
-        if not 0 < r.csr < math.inf or math.isnan(r.csr_lower):
+        # the range is computed only where it is shown
+        if not 0 < r.csr < math.inf or math.isnan(r.csr_lower) or (typical := self.a.typical_csr) is None:
             return
         axis = csr_axis(r.csr, typical)
         if axis.high > 1e6:

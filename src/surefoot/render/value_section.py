@@ -34,7 +34,7 @@ class ValueSection(Section):
         a = self.a
         panels = []
         context: dict[str, Any] = {"classes": None, "classes_title": "", "classes_words": "", "no_worth": ""}
-        if a.predictions is not None and a.predictions.probabilities is not None and a.counts is not None:
+        if a.predictions is not None and a.predictions.has_probabilities and a.counts is not None:
             ranking = self.roc()
             if ranking is not None:
                 panels.append(ranking)

@@ -72,7 +72,7 @@ def _decide_alike(one: ArrayPredictions, other: ArrayPredictions) -> bool:
     That is known if they do so here, and one score is a rising function of the other: of two classes, over the rows; of
     more, over the classes of each row.
     """
-    if one.predicted is None or other.predicted is None or one.probabilities is None or other.probabilities is None:
+    if one.predicted is None or other.predicted is None or not one.has_probabilities or not other.has_probabilities:
         return False
     if len(one) != len(other) or one.labels != other.labels or one.labels is None:
         return False

@@ -80,7 +80,7 @@ def row_values(predictions: ArrayPredictions, *terms: Term) -> list[Floats]:
 def estimates(predictions: ArrayPredictions, with_ranking: bool) -> dict[str, Estimate]:
     """The shares, and the areas under curves where they are asked for and can be had."""
     found = {metric.name: _share(predictions, metric) for metric in (ACCURACY, CW_ACCURACY)}
-    if with_ranking and predictions.probabilities is not None and predictions.labels is not None:
+    if with_ranking and predictions.has_probabilities and predictions.labels is not None:
         areas = _areas(predictions)
         if areas is not None:
             found["auc"], found["cw_auc"] = areas

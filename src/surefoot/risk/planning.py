@@ -18,11 +18,10 @@ from surefoot.errors import InvalidPredictions
 from surefoot.predictions import Predictions
 from surefoot.risk.law.bernoulli_sum import CAP, BernoulliSum
 from surefoot.risk.law.counts import Counts
-from surefoot.risk.law.null import upper_tail
+from surefoot.risk.law.null import ENUMERATED, log_none, upper_tail
+from surefoot.risk.law.quantiles import quantiles
 from surefoot.risk.power import Power, least_size_above
 
-#: Distinct doubts up to which a range is told from each.
-_MOST_APART = 400
 #: Rows up to which it matters which confidences they have, sets of them that are tried, and the least level.
 _FEW, _DIFFERENT, _LEAST_LEVEL = 40, 5, 0.001
 #: How far beyond a plan it is looked at whether the power stays, and how far draws may be off.
@@ -234,29 +233,20 @@ def detectable(counts: Counts, power: float = 0.8, level: float = 0.05, effect: 
 
 def typical_range(counts: Counts) -> tuple[float, float]:
     """Where CSR lies for nine in ten calibrated models with these confidences."""
-    rows = _merge_like(counts.under_calibration())
+    rows = counts.under_calibration()
     sure = float((rows.count * rows.weight)[rows.q == 0].sum())
     random = rows[rows.q > 0]
     if not len(random.p):
         return sure / counts.n, sure / counts.n
-    silent = 1 - upper_tail(random, float(random.weight.min())).p
-    low = 0.0 if silent >= 0.05 else min(_critical(random, 0.95), random.total)
     # most have no mistake at all where these are seldom
-    high = 0.0 if silent >= 0.95 else min(_critical(random, 0.05), random.total)
+    silent = math.exp(log_none(random))
+    low, high = (0.0 if silent >= level else level for level in (0.05, 0.95))
+    if random.count.sum() <= ENUMERATED:
+        low, high = (min(_critical(random, 1 - level), random.total) if level else 0.0 for level in (low, high))
+    elif high:
+        found = quantiles(random, np.array([level for level in (low, high) if level]))
+        low, high = (float(found[0]) if low else 0.0), float(found[-1])
     return (sure + low) / counts.n, (sure + high) / counts.n
-
-
-def _merge_like(rows: BernoulliSum) -> BernoulliSum:
-    """Rows of like doubt put together, 3% wide: where two digits are told, no more are needed."""
-    if len(rows.p) <= _MOST_APART:
-        return rows
-    inner = rows.q > 0
-    cell = np.where(inner, np.floor(np.log(rows.p) * 32), np.inf)
-    place = np.unique(cell, return_inverse=True)[1]
-    count = np.bincount(place, rows.count).astype(np.float64)
-    chance = np.bincount(place, rows.count * rows.p) / count
-    otherwise = np.bincount(place, rows.count * rows.q) / count
-    return BernoulliSum(chance, otherwise, 1 / chance, count, False)
 
 
 @dataclass(frozen=True, eq=False)

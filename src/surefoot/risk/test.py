@@ -158,14 +158,18 @@ def dependence_within(x: Any, groups: Any, tally: Tally, *, of_slice: bool = Fal
 
 
 def both_sides(
-    tally: Tally, predictions: ArrayPredictions | None = None, dependence: Dependence | None = None
+    tally: Tally,
+    predictions: ArrayPredictions | None = None,
+    dependence: Dependence | None = None,
+    *,
+    is_tested: bool = True,
 ) -> tuple[RiskResult, RiskResult]:
-    """The risk test against overconfidence and against underconfidence.
+    """The risk test against overconfidence and against underconfidence; if not tested, what describes the rows alone.
 
     Exact; but of unequal weights a tally does not hold what that takes: then both are by the normal law, and say so.
     """
     method: Method = "exact" if equal_weights(tally) or predictions is not None else "normal"
-    tested = _RiskTest(tally, predictions, method, dependence=dependence)
+    tested = _RiskTest(tally, predictions, method, dependence=dependence, is_tested=is_tested)
     return tested.result("overconfident"), tested.result("underconfident")
 
 
@@ -180,6 +184,8 @@ class _RiskTest:
         rng: np.random.Generator | None = None,
         draws: int = 9999,
         dependence: Dependence | None = None,
+        *,
+        is_tested: bool = True,
     ) -> None:
         absent = next((term for term in TERMS if not tally.has(term)), None)
         if absent is not None:
@@ -194,7 +200,7 @@ class _RiskTest:
         self.method, self.rng, self.draws = method, rng, draws
         self.counts = counts_of(tally)
         self.effects = effects_of(tally, dependence or self._spread())
-        self.dependence = dependence
+        self.dependence, self.is_tested = dependence, is_tested
         #: Whether weights are unequal and only their totals at hand.
         self.is_known_by_sums = self.is_weighted and predictions is None
 
@@ -218,16 +224,17 @@ class _RiskTest:
         groups = self.dependence
         within = None if groups is None else groups.of_side(alternative)
         plain, companion = self._tails(law, surprised, within)
-        evidence = math.nan if is_weighted else math.inf if surprised else log_e(counts)
+        evidence = math.nan if is_weighted or not self.is_tested else math.inf if surprised else log_e(counts)
         if groups is not None and math.isfinite(evidence):
             evidence = groups.log_e[alternative]
+        together: Omnibus | OmnibusOfSums | None = None
         if self.is_known_by_sums:
             # all that totals of weighted rows can say: z, of which the capped companion is not known
             z = float(CSR_Z.evaluate(tally).value)
             p = 0.0 if surprised else normal_cdf(-z if alternative == "overconfident" else z)
             plain, companion = Tail(p, p), Tail(math.nan, math.nan)
-            together: Omnibus | OmnibusOfSums = _omnibus_of_sums(self.effects, tally, p, alternative)
-        else:
+            together = _omnibus_of_sums(self.effects, tally, p, alternative)
+        elif self.is_tested:
             known = {"csr": plain.p, "capped": companion.p}
             cells = self._cells(alternative)
             # both sides share their draws, unless rounded rows are left out of one
@@ -250,13 +257,15 @@ class _RiskTest:
             pvalue=plain.p,
             pvalue_mid=plain.mid,
             pvalue_capped=companion.p,
-            pvalue_combined=min(1.0, 2 * min(p for p in (plain.p, companion.p) if not math.isnan(p))),
-            pvalue_omnibus=together.pvalue,
+            pvalue_combined=min(
+                1.0, 2 * min((p for p in (plain.p, companion.p) if not math.isnan(p)), default=math.nan)
+            ),
+            pvalue_omnibus=math.nan if together is None else together.pvalue,
             e_value=math.nan if is_weighted else _exp(evidence),
             log_e=evidence,
             **vars(self.effects),
             deflation=math.nan if deflation is None else deflation.best,
-            csr_lower=math.nan if unknown else math.inf if surprised else csr_lower(counts),
+            csr_lower=math.nan if unknown or not self.is_tested else math.inf if surprised else csr_lower(counts),
             n=round(tally[ROWS]),
             errors=round(tally[ERRORS]),
             certain=round(tally[CERTAIN]),
@@ -280,6 +289,8 @@ class _RiskTest:
 
     def _tails(self, law: _Law, surprised: bool, within: DesignEffects | None) -> tuple[Tail, Tail]:
         """The tail of the statistic and of its capped companion."""
+        if not self.is_tested:
+            return Tail(math.nan, math.nan), Tail(math.nan, math.nan)
         capped = law.capped(CAP)
         if surprised:
             return Tail(0.0, 0.0), Tail(0.0, 0.0)

@@ -177,7 +177,7 @@ class RocDisplay(FigureDisplay):
         if assessment.view == "classes":
             check_prediction(assessment, cls.__name__)
         p, curves = assessment.predictions, None
-        if p is not None and p.probabilities is not None and "auc" in assessment.metrics:
+        if p is not None and p.has_probabilities and "auc" in assessment.metrics:
             curves = roc(p, assessment.metrics["auc"], assessment.metrics.get("cw_auc", math.nan))
         if curves is None:
             raise InvalidPredictions(

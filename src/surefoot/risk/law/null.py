@@ -42,19 +42,19 @@ def upper_tail(rows: BernoulliSum, s: float, depth: int = 0, nodes: int = MOST_N
     rows = rows[~surely & (rows.p > 0)]
     if s <= same * whole:
         # whatever happens reaches s; unless something fires, it just does
-        return Tail(1.0, 1.0 if s < -same * whole else 1 - math.exp(_log_none(rows)) / 2)
+        return Tail(1.0, 1.0 if s < -same * whole else 1 - math.exp(log_none(rows)) / 2)
     threshold = s * (1 - same)
     alone, is_equal = rows.weight >= threshold, np.abs(rows.weight - s) <= same * s
-    log_none = _log_none(rows[alone])
+    none = log_none(rows[alone])
     light = rows[~alone]
     tail = _light_tail(light, s, depth, nodes)
     # 1 - none * (1 - tail), without losing a small tail
-    p = _as_chance(-math.expm1(log_none) + math.exp(log_none) * tail.p)
+    p = _as_chance(-math.expm1(none) + math.exp(none) * tail.p)
     # of the rows that reach s alone, those that just do count half if nothing else fires
-    silence = math.exp(log_none + _log_none(light))
+    silence = math.exp(none + log_none(light))
     just = rows[is_equal]
     odds = float((just.count * just.p / just.q).sum())
-    return Tail(p, _as_chance(p - math.exp(log_none) * (tail.p - tail.mid) - silence * odds / 2))
+    return Tail(p, _as_chance(p - math.exp(none) * (tail.p - tail.mid) - silence * odds / 2))
 
 
 def _light_tail(rows: BernoulliSum, s: float, depth: int, nodes: int) -> Tail:
@@ -84,7 +84,8 @@ def _as_chance(p: float) -> float:
     return min(1.0, max(math.ulp(0.0), float(p)))
 
 
-def _log_none(rows: BernoulliSum) -> float:
+def log_none(rows: BernoulliSum) -> float:
+    """The logarithm of the chance that nothing fires."""
     return float((rows.count * np.where(rows.p < 0.5, np.log1p(-np.minimum(rows.p, 0.5)), np.log(rows.q))).sum())
 
 
@@ -111,7 +112,7 @@ def _tail_by_plateau(rows: BernoulliSum, plateau: int, s: float, depth: int, nod
     enough = min(math.ceil(s * (1 - SAME) / weight), round(count) + 1)
     p = mid = float(more_than(enough - 1, count, chance))
     if abs(enough * weight - s) <= SAME * s:
-        mid -= float(probability_of(enough, count, chance)) * math.exp(_log_none(others)) / 2
+        mid -= float(probability_of(enough, count, chance)) * math.exp(log_none(others)) / 2
     # the fewer fire, the more the others have to reach: until what is left cannot matter
     for fired in range(enough - 1, -1, -1):
         # the difference keeps the rounding of what it was taken from

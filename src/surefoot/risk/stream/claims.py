@@ -11,12 +11,12 @@ import numpy as np
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions import ArrayPredictions
 from surefoot.risk.law.cells import Codes
-from surefoot.risk.stream.id_set import Id
+from surefoot.risk.stream.id_set import Id, plain_id
 from surefoot.risk.stream.issued import Issued
 
 
 def as_ids(ids: Any) -> list[Id]:
-    """Ids as plain integers and strings."""
+    """Ids as they are kept: text to the character, in which 7 and "7" are one and "007" is another."""
     alone = isinstance(ids, str | int | np.generic) or ids is None
     values = [ids] if alone else ids.ravel().tolist() if isinstance(ids, np.ndarray) else list(ids)
     plain: list[Id] = []
@@ -24,7 +24,7 @@ def as_ids(ids: Any) -> list[Id]:
         value = value.item() if isinstance(value, np.generic) else value
         if isinstance(value, bool) or not isinstance(value, int | str):
             raise InvalidPredictions(f"ids[{i}] is {value!r}; ids are whole numbers or strings.")
-        plain.append(value)
+        plain.append(plain_id(value))
     return plain
 
 

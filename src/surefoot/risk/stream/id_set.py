@@ -10,7 +10,25 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+#: Text that is a whole number just as Python writes it is kept as that number: it takes less room, and none is lost.
 Id = int | str
+#: Digits up to which it is.
+_MOST_DIGITS = 1000
+
+
+def plain_id(one: Id) -> Id:
+    """An id as it is kept.
+
+    Examples
+    --------
+    >>> plain_id("7"), plain_id("007"), plain_id("-3"), plain_id("-0"), plain_id("²")
+    (7, '007', -3, '-0', '²')
+    """
+    if not isinstance(one, str) or len(one) > _MOST_DIGITS:
+        return one
+    digits = one.removeprefix("-")
+    is_number = digits.isascii() and digits.isdecimal() and (digits[0] != "0" or one == "0")
+    return int(one) if is_number else one
 
 
 class IdSet:
@@ -19,9 +37,12 @@ class IdSet:
     def __init__(self, stretches: Iterable[tuple[int, int]] = (), names: Iterable[str] = ()) -> None:
         ordered = sorted((int(start), int(stop)) for start, stop in stretches)
         self._starts, self._stops = [start for start, _ in ordered], [stop for _, stop in ordered]
-        self._names = set(names)
+        self._names: set[str] = set()
         #: Numbers that came out of order, not yet in stretches.
         self._loose: set[int] = set()
+        # earlier versions kept whole numbers among the names as well
+        for name in names:
+            self.add(plain_id(name))
 
     def __bool__(self) -> bool:
         return bool(self._starts or self._names or self._loose)

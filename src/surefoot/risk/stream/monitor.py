@@ -157,7 +157,7 @@ class Monitor(Watch):
     def history(self) -> list[tuple[int, float, float]]:
         """How the evidence grew: row, ``log_e`` and ``evidence``, at up to a few hundred rows, and now."""
         self._catch_up()
-        points = [(0, 0.0, 0.0), *self._history.points]
+        points = [(0, 0.0, 0.0), *self._history.points, *self._ahead.points]
         last = self._issued.start + self._issued.known
         return points if points[-1][0] >= last else [*points, (last, self.log_e, self.evidence)]
 
@@ -299,7 +299,8 @@ class Monitor(Watch):
         doubt : float or array-like, optional
             1 - confidence, where you know it more precisely than that subtraction gives it.
         ids : int, str, or array-like of them, optional
-            An id for each row; a row that comes again is not counted again.
+            An id for each row; a row that comes again is not counted again. Ids are text, to the character: 7 and
+            ``"7"`` are one id, and ``"007"`` is another.
         groups : array-like, optional
             The group of each row that :meth:`expect` does not know; rows of one group may depend on each other.
 
@@ -397,8 +398,21 @@ class Monitor(Watch):
         path : str or path-like
             The file to write.
         """
+        monitor_files.save(path, self._state())
+
+    def to_text(self) -> str:
+        """Return the whole state as text, as :meth:`save` writes it to a file.
+
+        Returns
+        -------
+        str
+            A JSON document, which :meth:`from_text` reads.
+        """
+        return monitor_files.dump(self._state())
+
+    def _state(self) -> MonitorState:
         self._catch_up()
-        state = MonitorState(
+        return MonitorState(
             options={name: getattr(self, name) for name in _OPTIONS},
             counts={name: getattr(self, name) for name in COUNTS},
             stated=self.stated,
@@ -413,7 +427,6 @@ class Monitor(Watch):
             issued=self._issued,
             counted=self._counted,
         )
-        monitor_files.save(path, state)
 
     @staticmethod
     def load(path: str | PathLike[str]) -> Monitor:
@@ -435,6 +448,27 @@ class Monitor(Watch):
             If the file is damaged, is not a monitor, or was written by a newer version.
         """
         return monitor_files.load(path, Monitor._from_state)
+
+    @staticmethod
+    def from_text(text: str) -> Monitor:
+        """Return the monitor whose state :meth:`to_text` gave.
+
+        Parameters
+        ----------
+        text : str
+            The JSON document.
+
+        Returns
+        -------
+        Monitor
+            The monitor with all that it had counted.
+
+        Raises
+        ------
+        InvalidMonitor
+            If the text is damaged, is not a monitor, or was written by a newer version.
+        """
+        return monitor_files.parse(text, "the text", Monitor._from_state)
 
     @classmethod
     def _from_state(cls, state: MonitorState) -> Monitor:

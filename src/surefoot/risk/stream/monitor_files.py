@@ -11,10 +11,11 @@ import numpy as np
 
 from surefoot._io import documents
 from surefoot._io.documents import numbers
+from surefoot._io.writing import write_whole
 from surefoot.errors import InvalidMonitor
 from surefoot.risk.stream.episodes import Episode, History, Runs
 from surefoot.risk.stream.eprocess import Side
-from surefoot.risk.stream.id_set import IdSet
+from surefoot.risk.stream.id_set import IdSet, plain_id
 from surefoot.risk.stream.issued import AWAITED, Issued
 
 SCHEMA = 2
@@ -44,6 +45,11 @@ class MonitorState:
 
 def save(path: str | PathLike[str], state: MonitorState) -> None:
     """Write the state: the whole of it, or nothing."""
+    write_whole(path, dump(state))
+
+
+def dump(state: MonitorState) -> str:
+    """The text of a saved state."""
     body = {
         **state.options,
         **state.counts,
@@ -66,7 +72,12 @@ def save(path: str | PathLike[str], state: MonitorState) -> None:
         },
         "seen": state.counted.pack(),
     }
-    documents.write(path, "monitor", SCHEMA, body)
+    return documents.dump("monitor", SCHEMA, body)
+
+
+def parse(text: str, source: str, build: Callable[[MonitorState], Built]) -> Built:
+    """As :func:`load`, of the text of a saved state."""
+    return documents.parse(text, source, "monitor", SCHEMA, lambda body: build(_unpack(body)), InvalidMonitor)
 
 
 def load(path: str | PathLike[str], build: Callable[[MonitorState], Built]) -> Built:
@@ -118,7 +129,7 @@ def _unpack_issued(body: dict[str, Any]) -> Issued:
     issued = Issued(int(body["start"]))
     confidence, doubt, state, unit = np.array(body["rows"], dtype=np.float64).reshape(-1, 4).T
     issued.add(confidence, doubt, state, np.unique(unit, return_counts=True)[1])
-    issued.places = {name: int(place) for name, place in body["awaited"]}
+    issued.places = {plain_id(name): int(place) for name, place in body["awaited"]}
     awaited = np.flatnonzero(issued.rows["state"] == AWAITED) + issued.start
     if sorted(issued.places.values()) != awaited.tolist():
         raise ValueError("the rows whose labels are awaited are not those named")
@@ -128,6 +139,6 @@ def _unpack_issued(body: dict[str, Any]) -> Issued:
 def _issued_of_first_version(rows: int, claims: list[Any]) -> Issued:
     issued = Issued(rows)
     for name, confidence, doubt in claims:
-        issued.places[name] = issued.stop
+        issued.places[plain_id(name)] = issued.stop
         issued.add([float(confidence)], [float(doubt)], AWAITED, [1])
     return issued

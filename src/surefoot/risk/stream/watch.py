@@ -34,7 +34,8 @@ class Watch:
         self._drift_evidence: dict[int, float] = {}
         self._has_new_drift = False
         self._episodes: tuple[Episode, ...] = ()
-        self._history = History()
+        #: Of the rows that are settled, and of those after them as they look now.
+        self._history, self._ahead = History(), History()
         #: Since when each side has been off, if it is, after the rows that are settled.
         self._runs = {name: Runs.after(0) for name in sides}
         #: After the rows that are settled; and after those up to the last label, once these have been looked at.
@@ -53,6 +54,7 @@ class Watch:
             self._follow(self._sides, self._runs, self._issued.sides(ready))
             self._issued.drop(ready)
         known = self._issued.known
+        self._ahead = History(self._history.stride)
         if not known:
             self._now = self._sides
             return self._now
@@ -115,9 +117,8 @@ class Watch:
                 start, window = start + len(evidence), 2 * window
                 for name, side in sides.items():
                     side.stakes = copies[name].stakes
-        if sides is self._sides:
-            # of rows that are not settled, labels may still come
-            self._history.add(ends, log_e, all_evidence)
+        # of rows that are not settled labels may still come: their history is made anew at every look
+        (self._history if sides is self._sides else self._ahead).add(ends, log_e, all_evidence)
 
 
 def _follow_sides(

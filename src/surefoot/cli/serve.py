@@ -1,0 +1,154 @@
+"""``surefoot serve``."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from typing import Annotated, Any
+
+import typer
+
+from surefoot.cli.errors import Failed, clear_errors, print_error, say
+
+
+def command(
+    store: Annotated[
+        str,
+        typer.Option("--store", metavar="FILE|URL", help="SQLite file, made if it is missing, or postgresql://..."),
+    ] = "surefoot.db",
+    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", metavar="NUMBER", help="Port to listen at.", min=0, max=65535)] = 8787,
+    label_window: Annotated[
+        int,
+        typer.Option(
+            "--label-window",
+            metavar="ROWS",
+            help="How many further predictions of a model a label is awaited for; ids are dropped after as many.",
+            min=1,
+        ),
+    ] = 100_000,
+    new_token: Annotated[
+        str | None,
+        typer.Option(
+            "--new-token",
+            metavar="MODEL[:SCOPES]",
+            help="Print a token for a model, or for all ('*'), and exit; scopes are predictions, labels and read.",
+        ),
+    ] = None,
+    is_open: Annotated[
+        bool, typer.Option("--no-token", help="Answer without tokens; on this machine's own address only.")
+    ] = False,
+    rate: Annotated[
+        float, typer.Option("--rate", metavar="NUMBER", help="Requests a second that a client may make.", min=1)
+    ] = 1_000,
+) -> None:
+    """Watch models over the network: predictions when they are made, labels when they come.
+
+    Needs no set-up: rows are kept in one file. The first start prints a token, and a curl line to try.
+
+    \b
+      surefoot serve
+      surefoot serve --store postgresql://host/db
+      surefoot serve --new-token fraud:labels,read
+    """
+    with clear_errors():
+        _check_packages()
+        from surefoot.service.app import App
+        from surefoot.service.database import connect
+        from surefoot.service.service import Service
+        from surefoot.service.tokens import EVERY, Grant
+
+        if is_open and not _is_loopback(host):
+            raise typer.BadParameter(
+                f"--no-token is for this machine's own address, and --host is {host}; leave one of them out"
+            )
+        try:
+            grant = None if new_token is None else Grant.parse(new_token)
+        except ValueError as error:
+            raise typer.BadParameter(f"--new-token: {error}") from error
+        service = Service(_open(connect, store), label_window=label_window)
+        if grant is not None:
+            say(service.tokens.create(grant))
+            service.stop()
+            return
+        token = None
+        if not is_open and not service.tokens.exist():
+            token = service.tokens.create(Grant.parse(EVERY))
+        _run(App(service, is_open=is_open, rate=rate), host, port, store, token, is_open=is_open)
+
+
+def _check_packages() -> None:
+    from importlib.util import find_spec
+
+    missing = [name for name in ("starlette", "uvicorn") if find_spec(name) is None]
+    if missing:
+        raise Failed(print_error(f"serve needs {' and '.join(missing)}: pip install 'surefoot[serve]'", 2))
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _open(connect: Any, store: str) -> Any:
+    from surefoot._io.masking import masked
+
+    try:
+        return connect(store)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+    except Exception as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise Failed(print_error(f"{masked(store)}: cannot be opened: {reason}", 3)) from error
+
+
+def _run(app: Any, host: str, port: int, store: str, token: str | None, *, is_open: bool) -> None:
+    import logging
+    import socket
+
+    import uvicorn
+
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        raise Failed(print_error(f"cannot listen at {host}:{port}: {error.strerror}; choose a --port", 3)) from error
+    _greet(f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}", store, token, is_open=is_open)
+    config = uvicorn.Config(
+        app.asgi,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=10,
+        limit_concurrency=1_000,
+        h11_max_incomplete_event_size=64 << 10,
+    )
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+def _greet(url: str, store: str, token: str | None, *, is_open: bool) -> None:
+    from surefoot._io.masking import masked
+
+    say(f"\n  Serving at {url}")
+    say(f"  Store      {masked(store)}{'' if '://' in store else f' ({os.path.abspath(store)})'}")
+    if is_open:
+        say("  Token      none: whoever can reach this address may read and write")
+    elif token is not None:
+        say(f"  Token      {token}")
+        say("             It is shown only now. surefoot serve --new-token '*' makes another.")
+        say(f"  Page       {url}/?token={token}")
+    else:
+        say("  Token      as shown at the first start; surefoot serve --new-token '*' makes another")
+    header = "" if is_open else f"-H 'Authorization: Bearer {token or 'TOKEN'}' "
+    say("\n  Try:")
+    path = f"{url}/v1/models/my-model/1"
+    for what, body in (("predictions", '{"id": "a", "confidence": 0.9}'), ("labels", '{"id": "a", "correct": true}')):
+        say(f"    curl {header}{path}/{what} -d '{body}'")
+    say(f"    curl {header}{path}/state\n")

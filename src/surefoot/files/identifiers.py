@@ -1,0 +1,40 @@
+"""Ids of rows as text, to the character, whatever a file's column was taken for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from surefoot.files.delimited import DelimitedFile
+from surefoot.files.json_lines import JsonLinesFile
+from surefoot.files.source import Source
+
+
+def keep_as_written(sources: Iterable[Source], name: str) -> None:
+    """Read a column of text files as it is written, and not as what it looks like."""
+    for source in sources:
+        if isinstance(source, DelimitedFile | JsonLinesFile):
+            source.verbatim |= {name}
+
+
+def text_of_ids(column: Any) -> list[str]:
+    """The ids of a column. A missing one is the empty text; 7 and 7.0 are "7", and "007" is another.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> text_of_ids(pa.array([7.0, 0.5, None])), text_of_ids(pa.array(["7", "007", ""]))
+    (['7', '0.5', ''], ['7', '007', ''])
+    """
+    return [_text(value) for value in column.to_pylist()]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        # whole numbers beside a missing one are kept as floats by some
+        return str(int(value))
+    return str(value)

@@ -1,0 +1,1 @@
+"""Which groups of rows have confidences that cannot be trusted: a search, and what it found."""

@@ -1,0 +1,281 @@
+"""The network side: paths, tokens, limits and one line for whatever is refused."""
+
+from __future__ import annotations
+
+import asyncio
+import calendar
+import json
+import re
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from surefoot._io.printable import printable
+from surefoot.render import html
+from surefoot.service import batches
+from surefoot.service.exposition import CONTENT_TYPE, exposition
+from surefoot.service.following import by_day, by_hour
+from surefoot.service.limits import Rate, read_body
+from surefoot.service.openapi import document
+from surefoot.service.pages import index_page, stream_page
+from surefoot.service.refused import Refused
+from surefoot.service.service import Service
+
+_COOKIE = "surefoot_token"
+_HEADERS = {
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+    "content-security-policy": (
+        "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+    ),
+}
+_TIME = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}))?")
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class App:
+    """The paths of the service.
+
+    Parameters
+    ----------
+    service : Service
+        What is behind them.
+    is_open : bool
+        Whether requests need no token, which the command line allows on this machine only.
+    rate : float
+        Requests a second that a client may make.
+    """
+
+    def __init__(self, service: Service, *, is_open: bool = False, rate: float = 1_000) -> None:
+        self.service, self.is_open, self._rate = service, is_open, Rate(rate)
+        of_stream = "/v1/models/{model}/{version}"
+        self.asgi = Starlette(
+            routes=[
+                self._route("/", self.index, "GET"),
+                self._route("/models/{model}/{version}", self.page, "GET"),
+                self._route("/healthz", self.health, "GET"),
+                self._route("/readyz", self.ready, "GET"),
+                self._route("/metrics", self.metrics, "GET"),
+                self._route("/openapi.json", self.describe, "GET"),
+                self._route("/v1/models", self.models, "GET"),
+                self._route(f"{of_stream}/predictions", self.predictions, "POST"),
+                self._route(f"{of_stream}/labels", self.labels, "POST"),
+                self._route(f"{of_stream}/state", self.state, "GET"),
+                self._route(f"{of_stream}/report", self.report, "GET"),
+                self._route(f"{of_stream}/tally", self.tally, "GET"),
+            ],
+            exception_handlers={HTTPException: _plain_error},
+            lifespan=self._lifespan,
+        )
+
+    @asynccontextmanager
+    async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        self.service.start()
+        yield
+        await run_in_threadpool(self.service.stop)
+
+    def _route(self, path: str, endpoint: Endpoint, method: str) -> Route:
+        async def served(request: Request) -> Response:
+            try:
+                response = await endpoint(request)
+            except Refused as refused:
+                response = _refusal(refused)
+            for name, value in _HEADERS.items():
+                response.headers.setdefault(name, value)
+            return response
+
+        return Route(path, served, methods=[method])
+
+    # -- rows come in ------------------------------------------------------------------------------------------------
+
+    async def predictions(self, request: Request) -> Response:
+        """Store predictions."""
+        return await self._add(request, "predictions", batches.predictions)
+
+    async def labels(self, request: Request) -> Response:
+        """Store labels."""
+        return await self._add(request, "labels", batches.labels)
+
+    async def _add(self, request: Request, scope: str, parse: Callable[[bytes, str], Any]) -> Response:
+        model, version = _names(request)
+        await self._check(request, scope, model)
+        body = await read_body(request.stream(), request.headers.get("content-length"))
+        rows = parse(body, request.headers.get("content-type", ""))
+        if not rows:
+            return JSONResponse({"counted": 0, "repeated": 0})
+        receipt = await asyncio.wrap_future(self.service.add(model, version, rows))
+        return JSONResponse({"counted": receipt.counted, "repeated": receipt.repeated})
+
+    # -- what is known -----------------------------------------------------------------------------------------------
+
+    async def models(self, request: Request) -> Response:
+        """The models that the token may read."""
+        grant = await self._check(request, "read", None, any_model=True)
+        streams = [one for one in await run_in_threadpool(self.service.store.streams) if grant(one.model)]
+        return JSONResponse({"models": [{"model": one.model, "version": one.version} for one in streams]})
+
+    async def state(self, request: Request) -> Response:
+        """Where a stream stands."""
+        model, version = _names(request)
+        await self._check(request, "read", model)
+
+        def read() -> dict[str, Any]:
+            stream = self.service.find(model, version)
+            found = self.service.state(stream)
+            return {**found, "days": by_day(by_hour(self.service.database, stream))}
+
+        return JSONResponse(await run_in_threadpool(read))
+
+    async def report(self, request: Request) -> Response:
+        """The report of a window, as HTML or JSON."""
+        return await self._window(request, self._report)
+
+    def _report(self, request: Request, which: dict[str, Any], model: str, version: str) -> Response:
+        assessment = self.service.assessment(self.service.find(model, version), **which)
+        if request.query_params.get("format") == "json":
+            return JSONResponse(assessment.to_dict())
+        return HTMLResponse(html.report(assessment))
+
+    async def tally(self, request: Request) -> Response:
+        """The tally of a window, as ``Tally.load`` reads it."""
+        return await self._window(request, self._tally)
+
+    def _tally(self, request: Request, which: dict[str, Any], model: str, version: str) -> Response:
+        total = self.service.total(self.service.find(model, version), **which)
+        return Response(total.to_text(), media_type="application/json")
+
+    async def _window(self, request: Request, answer: Callable[..., Response]) -> Response:
+        model, version = _names(request)
+        await self._check(request, "read", model)
+        which = {
+            "part": request.query_params.get("slice"),
+            "since": _hour(request, "since"),
+            "until": _hour(request, "until"),
+        }
+        return await run_in_threadpool(answer, request, which, model, version)
+
+    async def metrics(self, request: Request) -> Response:
+        """The numbers for Prometheus."""
+        grant = await self._check(request, "read", None, any_model=True)
+
+        def read() -> str:
+            streams = [one for one in self.service.store.streams() if grant(one.model)]
+            return exposition([(one, self.service.monitor(one)) for one in streams])
+
+        return PlainTextResponse(await run_in_threadpool(read), media_type=CONTENT_TYPE)
+
+    # -- pages -------------------------------------------------------------------------------------------------------
+
+    async def index(self, request: Request) -> Response:
+        """The models, for people. A token in the query moves into a cookie that scripts cannot read."""
+        if (token := request.query_params.get("token")) is not None:
+            response = RedirectResponse("/", status_code=303)
+            response.set_cookie(_COOKIE, token, httponly=True, samesite="strict", secure=request.url.scheme == "https")
+            return response
+        grant = await self._check(request, "read", None, any_model=True)
+
+        def read() -> str:
+            streams = [one for one in self.service.store.streams() if grant(one.model)]
+            return index_page([(one, self.service.monitor(one)) for one in streams], str(request.base_url))
+
+        return HTMLResponse(await run_in_threadpool(read))
+
+    async def page(self, request: Request) -> Response:
+        """One model, for people."""
+        model, version = _names(request)
+        await self._check(request, "read", model)
+
+        def read() -> str:
+            stream = self.service.find(model, version)
+            return stream_page(self.service, stream)
+
+        return HTMLResponse(await run_in_threadpool(read))
+
+    async def health(self, request: Request) -> Response:
+        """Whether the process answers."""
+        return PlainTextResponse("ok")
+
+    async def ready(self, request: Request) -> Response:
+        """Whether the store answers."""
+
+        def ask() -> Response:
+            try:
+                self.service.store.streams()
+            except Exception as error:
+                reason = printable(" ".join(str(error).split()), 200)
+                return PlainTextResponse(f"the store does not answer: {reason}", status_code=503)
+            return PlainTextResponse("ok")
+
+        return await run_in_threadpool(ask)
+
+    async def describe(self, request: Request) -> Response:
+        """The OpenAPI document."""
+        return JSONResponse(document())
+
+    # -- who may -----------------------------------------------------------------------------------------------------
+
+    async def _check(
+        self, request: Request, scope: str, model: str | None, *, any_model: bool = False
+    ) -> Callable[[str], bool]:
+        """Raise unless the token allows it; what comes back says which models it may read."""
+        client = request.client.host if request.client else ""
+        if self.is_open:
+            self._rate.check(client)
+            return lambda name: True
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer":
+            # a cookie may read and no more: other sites cannot make a browser write
+            token = request.cookies.get(_COOKIE, "") if scope == "read" else ""
+        grant = await run_in_threadpool(self.service.tokens.grant_of, token) if token else None
+        self._rate.check(client if grant is None else token)
+        if grant is None:
+            raise Refused(401, "no valid token; send the header 'Authorization: Bearer TOKEN'")
+        if scope not in grant.scopes or not (any_model or grant.allows(scope, model)):
+            raise Refused(403, f"this token does not allow {scope} of {model or 'this'}")
+        return lambda name: grant.allows(scope, name)
+
+
+def _names(request: Request) -> tuple[str, str]:
+    model, version = request.path_params["model"], request.path_params["version"]
+    return batches.check_name("model", model), batches.check_name("version", version)
+
+
+def _hour(request: Request, name: str) -> int | None:
+    """A day or an hour in UTC, as hours since 1970."""
+    text = request.query_params.get(name)
+    if text is None:
+        return None
+    found = _TIME.fullmatch(text)
+    try:
+        if found is None:
+            raise ValueError
+        year, month, day, hour = (int(part or 0) for part in found.groups())
+        parsed = time.strptime(f"{year:04}-{month:02}-{day:02}T{hour:02}", "%Y-%m-%dT%H")
+    except ValueError:
+        raise Refused(400, f"{name} is {printable(text)!r}; send a day or an hour such as 2026-03-01T14") from None
+    return calendar.timegm(parsed) // 3600
+
+
+def _refusal(refused: Refused) -> Response:
+    headers = {"retry-after": "1"} if refused.status in (429, 503) else {}
+    if refused.status == 401:
+        headers["www-authenticate"] = "Bearer"
+    # what came from outside is in the message: no browser may take it for markup, whatever it thinks of the type
+    body = json.dumps({"error": refused.message}).replace("<", "\\u003c")
+    return Response(body, status_code=refused.status, media_type="application/json", headers=headers)
+
+
+async def _plain_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    words = {404: "there is nothing here; /openapi.json lists the paths", 405: "this path takes another method"}
+    return _refusal(Refused(error.status_code, words.get(error.status_code, str(error.detail))))

@@ -1,0 +1,206 @@
+"""Bodies of requests: JSON, JSON lines or Arrow, checked row by row, as batches of predictions or of labels."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from surefoot._io.printable import printable, printable_value
+from surefoot.service.refused import Refused
+
+#: Limits of a request; each is refused with its number.
+MOST_ROWS, MOST_ID, MOST_NAME = 10_000, 200, 64
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+JSON, LINES, ARROW = "application/json", "application/x-ndjson", "application/vnd.apache.arrow.stream"
+#: What curl says of a body if nothing else is said.
+_CURL = "application/x-www-form-urlencoded"
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A prediction as it was issued, and its label if that was known already."""
+
+    id: str
+    confidence: float
+    doubt: float
+    predicted: str | None = None
+    slice: str | None = None
+    group: str | None = None
+    correct: bool | None = None
+
+
+@dataclass(frozen=True)
+class Label:
+    """What became of a prediction: whether it was correct, or its true class."""
+
+    id: str
+    correct: bool | None = None
+    label: str | None = None
+
+
+def check_name(kind: str, name: str) -> str:
+    """The name of a model or of a version."""
+    if len(name) > MOST_NAME or not _NAME.fullmatch(name):
+        raise Refused(
+            404,
+            f"{kind} {printable_value(name)} is no name: use up to {MOST_NAME} letters, digits, '.', '_' and '-', a "
+            "letter or digit first",
+        )
+    return name
+
+
+def predictions(body: bytes, content_type: str) -> list[Prediction]:
+    """The predictions of a request."""
+    return _read(body, content_type, "predictions", _prediction)
+
+
+def labels(body: bytes, content_type: str) -> list[Label]:
+    """The labels of a request."""
+    return _read(body, content_type, "labels", _label)
+
+
+def _read(body: bytes, content_type: str, what: str, row: Callable[[Any, str], Any]) -> list[Any]:
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind in ("", JSON, _CURL):
+        found = _parse(body, "the body")
+        rows = found.get(what) if isinstance(found, dict) and what in found else found
+    elif kind == LINES:
+        rows = [_parse(line, f"line {i}") for i, line in enumerate(body.splitlines(), 1) if line.strip()]
+    elif kind == ARROW:
+        rows = _arrow(body)
+    else:
+        raise Refused(415, f"the body is {printable(kind)}; send {JSON}, {LINES} or {ARROW}")
+    if isinstance(rows, dict):
+        rows = [rows]
+    if not isinstance(rows, list):
+        raise Refused(400, f'the body holds no rows; send {{"{what}": [{{"id": ...}}, ...]}}')
+    if len(rows) > MOST_ROWS:
+        raise Refused(413, f"{len(rows):,} rows in one request; send at most {MOST_ROWS:,}")
+    return list(_once((row(value, f"{what}[{i}]") for i, value in enumerate(rows)), what))
+
+
+def _once(rows: Iterable[Any], what: str) -> Iterable[Any]:
+    """Each id once; the same row again is left out."""
+    known: dict[str, Any] = {}
+    for i, row in enumerate(rows):
+        before = known.setdefault(row.id, row)
+        if before is row:
+            yield row
+        elif before != row:
+            raise Refused(400, f"{what}[{i}].id is {printable_value(row.id)} again, with other values")
+
+
+def _parse(text: bytes, where: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as why:
+        raise Refused(400, f"{where} is not JSON: {printable(str(why), 120)}") from why
+
+
+def _refuse_constant(constant: str) -> float:
+    raise ValueError(f"{constant} is not a JSON number")
+
+
+def _arrow(body: bytes) -> list[Any]:
+    import pyarrow as pa
+
+    try:
+        with pa.ipc.open_stream(pa.py_buffer(body)) as stream:
+            held, found = 0, []
+            for batch in stream:
+                batch.validate(full=True)
+                held += batch.num_rows
+                if held > MOST_ROWS or batch.nbytes > 64 << 20:
+                    raise Refused(413, f"more than {MOST_ROWS:,} rows in one request; send at most {MOST_ROWS:,}")
+                found += batch.to_pylist()
+            return found
+    except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError, MemoryError) as why:
+        raise Refused(400, f"the body is not an Arrow stream: {printable(str(why), 120)}") from why
+
+
+def _prediction(row: Any, where: str) -> Prediction:
+    _fields(row, where, ("id", "confidence", "doubt", "predicted", "slice", "group", "correct"))
+    confidence, doubt = _share(row, "confidence", where), _share(row, "doubt", where)
+    if confidence is None and doubt is None:
+        raise Refused(400, f"{where} has no confidence; send a number from 0 to 1")
+    if confidence is not None and doubt is not None and not math.isclose(confidence + doubt, 1.0, abs_tol=1e-6):
+        raise Refused(400, f"{where}: confidence {confidence!r} and doubt {doubt!r} should add up to 1")
+    certain = 1.0 - doubt if confidence is None and doubt is not None else float(confidence or 0.0)
+    return Prediction(
+        _id(row, where),
+        certain,
+        1.0 - certain if doubt is None else doubt,
+        predicted=_text(row, "predicted", where),
+        slice=_text(row, "slice", where),
+        group=_text(row, "group", where),
+        correct=_flag(row, where),
+    )
+
+
+def _label(row: Any, where: str) -> Label:
+    _fields(row, where, ("id", "correct", "label"))
+    found = Label(_id(row, where), _flag(row, where), _text(row, "label", where))
+    if (found.correct is None) == (found.label is None):
+        raise Refused(400, f"{where} needs either correct (true or false) or label (the true class)")
+    return found
+
+
+def _fields(row: Any, where: str, known: tuple[str, ...]) -> None:
+    if not isinstance(row, dict):
+        raise Refused(400, f"{where} is {printable(repr(row))}; send an object with an id")
+    other = next((name for name in row if name not in known), None)
+    if other is not None:
+        raise Refused(400, f"{where}.{printable(other)} is not known; there are {', '.join(known)}")
+
+
+def _id(row: dict[str, Any], where: str) -> str:
+    value = row.get("id")
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**MOST_NAME:
+        value = str(value)
+    if value is None:
+        raise Refused(400, f"{where} has no id")
+    return _checked(value, f"{where}.id", MOST_ID)
+
+
+def _text(row: dict[str, Any], name: str, where: str) -> str | None:
+    value = row.get(name)
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        value = "true" if value else "false"
+    elif isinstance(value, int) and abs(value) < 10**MOST_NAME:
+        value = str(value)
+    return _checked(value, f"{where}.{name}", MOST_ID)
+
+
+def _checked(value: Any, where: str, most: int) -> str:
+    if not isinstance(value, str):
+        raise Refused(400, f"{where} is {printable(repr(value))}; send text or a whole number")
+    if not value or len(value) > most:
+        raise Refused(400, f"{where} has {len(value):,} characters; send 1 to {most}")
+    if not value.isprintable():
+        raise Refused(400, f"{where} is {printable_value(value)}, which has characters that cannot be shown")
+    return value
+
+
+def _share(row: dict[str, Any], name: str, where: str) -> float | None:
+    value = row.get(name)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise Refused(400, f"{where}.{name} is {printable(repr(value))}; send a number from 0 to 1")
+    return float(value)
+
+
+def _flag(row: dict[str, Any], where: str) -> bool | None:
+    value = row.get("correct")
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int) and value in (0, 1):
+        return bool(value)
+    raise Refused(400, f"{where}.correct is {printable(repr(value))}; send true or false")

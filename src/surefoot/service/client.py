@@ -1,0 +1,345 @@
+"""A client of the service: it repeats what fails, and with a spool it loses nothing when either side stops."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import sqlite3
+import threading
+import time
+import warnings
+from collections.abc import Iterable, Sequence
+from os import PathLike
+from typing import Any
+from urllib.parse import urlsplit
+
+from surefoot._io.printable import printable
+
+#: Rows of one request.
+_ROWS = 1_000
+#: Statuses after which the same request may succeed later.
+_AGAIN = (408, 429, 500, 502, 503, 504)
+
+
+class ServiceError(Exception):
+    """The service refused a request, or could not be reached.
+
+    Parameters
+    ----------
+    message : str
+        What went wrong, in one line.
+    status : int, optional
+        The HTTP status of the answer, if there was one.
+
+    Attributes
+    ----------
+    status : int or None
+        The HTTP status; None if there was no answer.
+    """
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Client:
+    """Send predictions and labels to a server that ``surefoot serve`` runs.
+
+    Requests are repeated until they are acknowledged; as every row has an id, that is safe. With ``spool``, rows are
+    first written to a file, so that they survive a crash of this process and a server that is away for hours.
+
+    Parameters
+    ----------
+    url : str
+        Where the server is, such as ``"http://127.0.0.1:8787"``.
+    token : str, optional
+        The token that the server gave.
+    spool : str or path-like, optional
+        A file that keeps rows until the server has them.
+    timeout : float, default=10
+        Seconds to wait for an answer.
+    retries : int, default=4
+        How often a request is repeated, after 0.1, 0.2, 0.4, ... seconds.
+
+    Examples
+    --------
+    >>> import surefoot as sf
+    >>> client = sf.Client("http://127.0.0.1:8787", "my token")
+    >>> client.waiting
+    0
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str | None = None,
+        *,
+        spool: str | PathLike[str] | None = None,
+        timeout: float = 10.0,
+        retries: int = 4,
+    ) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"url is {url!r}; give an address such as http://127.0.0.1:8787.")
+        self.url, self._token, self._timeout, self._retries = url.rstrip("/"), token, timeout, retries
+        self._parts = parts
+        self._lock = threading.RLock()
+        self._connection: http.client.HTTPConnection | None = None
+        self._spool = None if spool is None else _Spool(spool)
+        self._not_before = 0.0
+
+    # -- sending -----------------------------------------------------------------------------------------------------
+
+    def predictions(
+        self,
+        model: str,
+        version: str,
+        ids: Sequence[str | int],
+        confidence: Sequence[float],
+        *,
+        doubt: Sequence[float] | None = None,
+        predicted: Sequence[Any] | None = None,
+        slice: Sequence[Any] | None = None,
+        group: Sequence[Any] | None = None,
+        correct: Sequence[bool] | None = None,
+    ) -> None:
+        """Send predictions, at the time when they are made.
+
+        Parameters
+        ----------
+        model, version : str
+            The model, and its version.
+        ids : sequence of str or int
+            An id for each prediction, by which its label will come.
+        confidence : sequence of float
+            The confidence in each predicted class.
+        doubt : sequence of float, optional
+            1 - confidence, where you know it more precisely.
+        predicted : sequence, optional
+            The predicted classes, if labels will come as classes.
+        slice : sequence, optional
+            A part of the data for each, which is also counted apart.
+        group : sequence, optional
+            Predictions of this call that may depend on each other have the same group.
+        correct : sequence of bool, optional
+            Whether each was correct, where that is known already. Such rows are in the totals and are never bet on.
+
+        Raises
+        ------
+        ServiceError
+            If the server refuses them, or without ``spool`` cannot be reached.
+        """
+        columns = {
+            "confidence": confidence, "doubt": doubt, "predicted": predicted, "slice": slice, "group": group,
+            "correct": correct,
+        }  # fmt: skip
+        self._send(model, version, "predictions", _rows(ids, columns))
+
+    def labels(
+        self,
+        model: str,
+        version: str,
+        ids: Sequence[str | int],
+        correct: Sequence[bool] | None = None,
+        *,
+        label: Sequence[Any] | None = None,
+    ) -> None:
+        """Send labels, when they are known.
+
+        Parameters
+        ----------
+        model, version : str
+            The model, and its version.
+        ids : sequence of str or int
+            The ids of the predictions.
+        correct : sequence of bool, optional
+            Whether each prediction was correct.
+        label : sequence, optional
+            In place of ``correct``: the true classes, if the predictions came with their predicted classes.
+
+        Raises
+        ------
+        ServiceError
+            If the server refuses them, or without ``spool`` cannot be reached.
+        """
+        if (correct is None) == (label is None):
+            raise ValueError("labels takes either correct= or label=.")
+        self._send(model, version, "labels", _rows(ids, {"correct": correct, "label": label}))
+
+    def state(self, model: str, version: str) -> dict[str, Any]:
+        """Return where a model stands.
+
+        Parameters
+        ----------
+        model, version : str
+            The model, and its version.
+
+        Returns
+        -------
+        dict
+            What ``GET .../state`` answers.
+        """
+        found: dict[str, Any] = json.loads(self._ask("GET", f"/v1/models/{model}/{version}/state", None))
+        return found
+
+    @property
+    def waiting(self) -> int:
+        """Number of requests in the spool that the server does not have yet."""
+        return 0 if self._spool is None else self._spool.count()
+
+    def flush(self) -> int:
+        """Send what waits in the spool now.
+
+        Returns
+        -------
+        int
+            How many requests still wait, because the server cannot be reached.
+        """
+        self._not_before = 0.0
+        self._empty_spool()
+        return self.waiting
+
+    def close(self) -> None:
+        """Close the connection and the spool; what waits in it is sent by the next client that opens it."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+            if self._spool is not None:
+                self._spool.close()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    # -- within ------------------------------------------------------------------------------------------------------
+
+    def _send(self, model: str, version: str, what: str, rows: list[dict[str, Any]]) -> None:
+        path = f"/v1/models/{model}/{version}/{what}"
+        bodies = [json.dumps({what: rows[start : start + _ROWS]}) for start in range(0, len(rows), _ROWS)]
+        if self._spool is None:
+            for body in bodies:
+                self._ask("POST", path, body)
+        else:
+            self._spool.add(path, bodies)
+            self._empty_spool()
+
+    def _empty_spool(self) -> None:
+        spool = self._spool
+        with self._lock:
+            while spool is not None and time.monotonic() >= self._not_before and (first := spool.first()):
+                number, path, body = first
+                try:
+                    self._ask("POST", path, body)
+                except ServiceError as error:
+                    if error.status is None or error.status in (*_AGAIN, 401, 403):
+                        # it stays where it is; for a while nobody waits for a server that does not answer
+                        self._not_before = time.monotonic() + 5.0
+                        if error.status in (401, 403):
+                            raise
+                        return
+                    # it will never be taken: the rows behind it go on, and who runs this is told
+                    warnings.warn(f"the service refused a request for good: {error}", stacklevel=4)
+                spool.remove(number)
+
+    def _ask(self, method: str, path: str, body: str | None) -> bytes:
+        for attempt in range(self._retries + 1):
+            try:
+                status, answer = self._request(method, path, body)
+            except (OSError, http.client.HTTPException) as why:
+                error = ServiceError(f"{self.url} cannot be reached: {why or type(why).__name__}")
+            else:
+                if status < 300:
+                    return answer
+                error = ServiceError(f"{self.url} answered {status}: {_reason(answer)}", status)
+                if status not in _AGAIN:
+                    raise error
+            if attempt < self._retries:
+                time.sleep(0.1 * 2**attempt)
+        raise error
+
+    def _request(self, method: str, path: str, body: str | None) -> tuple[int, bytes]:
+        headers = {"Content-Type": "application/json"}
+        if self._token is not None:
+            headers["Authorization"] = f"Bearer {self._token}"
+        with self._lock:
+            if self._connection is None:
+                secure = self._parts.scheme == "https"
+                kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+                assert self._parts.hostname is not None
+                self._connection = kind(self._parts.hostname, self._parts.port, timeout=self._timeout)
+            try:
+                encoded = None if body is None else body.encode()
+                self._connection.request(method, self._parts.path.rstrip("/") + path, encoded, headers)
+                response = self._connection.getresponse()
+                return response.status, response.read()
+            except BaseException:
+                self._connection.close()
+                self._connection = None
+                raise
+
+
+class _Spool:
+    """Requests in a file, in the order in which they were made."""
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self._held = sqlite3.connect(path, timeout=10, isolation_level=None, check_same_thread=False)
+        self._lock = threading.Lock()
+        self._held.execute("PRAGMA journal_mode=WAL")
+        self._held.execute("PRAGMA synchronous=FULL")
+        self._held.execute("CREATE TABLE IF NOT EXISTS request (number INTEGER PRIMARY KEY, path TEXT, body TEXT)")
+
+    def add(self, path: str, bodies: Iterable[str]) -> None:
+        with self._lock:
+            self._held.execute("BEGIN IMMEDIATE")
+            try:
+                self._held.executemany(
+                    "INSERT INTO request (path, body) VALUES (?, ?)", [(path, body) for body in bodies]
+                )
+            except BaseException:
+                self._held.rollback()
+                raise
+            self._held.commit()
+
+    def first(self) -> tuple[int, str, str] | None:
+        with self._lock:
+            found: tuple[int, str, str] | None = self._held.execute(
+                "SELECT number, path, body FROM request ORDER BY number LIMIT 1"
+            ).fetchone()
+        return found
+
+    def remove(self, number: int) -> None:
+        with self._lock:
+            self._held.execute("DELETE FROM request WHERE number = ?", (number,))
+
+    def count(self) -> int:
+        with self._lock:
+            return int(self._held.execute("SELECT count(*) FROM request").fetchone()[0])
+
+    def close(self) -> None:
+        self._held.close()
+
+
+def _rows(ids: Sequence[str | int], columns: dict[str, Any]) -> list[dict[str, Any]]:
+    """One object for each row, of the columns that are given."""
+    held = {"id": _plain(ids), **{name: _plain(values) for name, values in columns.items() if values is not None}}
+    lengths = {name: len(values) for name, values in held.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"lengths differ: {', '.join(f'{name} has {n}' for name, n in lengths.items())}.")
+    return [dict(zip(held, values, strict=True)) for values in zip(*held.values(), strict=True)]
+
+
+def _plain(values: Any) -> list[Any]:
+    """Plain Python values, of arrays and columns of frames as well."""
+    plain: list[Any] = values.tolist() if hasattr(values, "tolist") else list(values)
+    return [value.item() if hasattr(value, "item") else value for value in plain]
+
+
+def _reason(answer: bytes) -> str:
+    try:
+        found = json.loads(answer)["error"]
+    except (ValueError, KeyError, TypeError):
+        found = answer.decode("utf-8", "replace")
+    return printable(" ".join(str(found).split()), 300)

@@ -1,0 +1,105 @@
+"""Files whose rows are sent to a server: predictions, predictions with their labels, or labels alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from surefoot._io.masking import masked
+from surefoot._io.printable import printable
+from surefoot.core.tally import Tally
+from surefoot.files.identifiers import keep_as_written
+from surefoot.files.opening import open_data
+from surefoot.files.source import BadFile
+
+#: Columns of a file by what they are, and the names they are known by.
+NAMES: dict[str, tuple[str, ...]] = {
+    "id": ("id", "prediction_id", "request_id", "uuid"),
+    "confidence": ("confidence", "score"),
+    "doubt": ("doubt",),
+    "predicted": ("predicted", "prediction", "y_pred"),
+    "slice": ("slice",),
+    "group": ("group",),
+    "correct": ("correct", "is_correct"),
+    "label": ("label", "truth", "y_true", "target"),
+}
+_RIGHT = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+
+
+def rows_of(path: str, named: Mapping[str, str]) -> tuple[str, dict[str, str], Iterator[list[dict[str, Any]]]]:
+    """What a file holds (predictions or labels), its columns by what they are, and its rows, batch by batch."""
+    sources = open_data(path, None, None)
+    if isinstance(sources, Tally):
+        raise BadFile("a saved tally holds no rows to send", file=masked(path))
+    head = list(sources[0].head().column_names)
+    columns = {role: name for role in NAMES if (name := _column(path, role, named.get(role), head)) is not None}
+    if "id" not in columns:
+        raise BadFile(f"no column of ids; name it with --id; the columns are {_listed(head)}", file=masked(path))
+    is_labels = "confidence" not in columns and "doubt" not in columns
+    if is_labels and "correct" not in columns and "label" not in columns:
+        raise BadFile(
+            f"neither confidences nor labels; name a column with --confidence, --correct or --label; the columns are "
+            f"{_listed(head)}",
+            file=masked(path),
+        )
+    if is_labels:
+        role = "correct" if "correct" in columns else "label"
+        columns = {name: columns[name] for name in ("id", role)}
+    elif "label" in columns and "predicted" not in columns:
+        del columns["label"]
+
+    for role in ("id", "predicted", "label", "slice", "group"):
+        if role in columns:
+            keep_as_written(sources, columns[role])
+
+    def batches() -> Iterator[list[dict[str, Any]]]:
+        done = 0
+        numbers = [columns[role] for role in ("confidence", "doubt") if role in columns]
+        for source in sources:
+            for batch in source.batches(list(columns.values()), numbers):
+                lists = {role: batch.table.column(name).to_pylist() for role, name in columns.items()}
+                yield [
+                    _row(path, done + i, dict(zip(lists, values, strict=True)))
+                    for i, values in enumerate(zip(*lists.values(), strict=True))
+                ]
+                done += batch.table.num_rows
+
+    return ("labels" if is_labels else "predictions"), columns, batches()
+
+
+def _column(path: str, role: str, wanted: str | None, head: list[str]) -> str | None:
+    if wanted is not None and wanted not in head:
+        raise BadFile(f"no column '{printable(wanted)}'; the columns are {_listed(head)}", file=masked(path))
+    return wanted or next((name for name in NAMES[role] if name in head), None)
+
+
+def _listed(head: list[str]) -> str:
+    return ", ".join(printable(name) for name in head[:12])
+
+
+def _row(path: str, number: int, row: dict[str, Any]) -> dict[str, Any]:
+    row = {role: value for role, value in row.items() if value is not None}
+    if "id" not in row:
+        raise BadFile(f"row {number + 1} has no id", file=masked(path))
+    row["id"] = str(row["id"])
+    if isinstance(row.get("correct"), str | int | float) and not isinstance(row["correct"], bool):
+        text = str(row["correct"]).strip().lower().removesuffix(".0")
+        if text not in _RIGHT:
+            raise BadFile(
+                f"correct is {printable(repr(row['correct']))} in row {number + 1}; it should be true or false",
+                file=masked(path),
+            )
+        row["correct"] = _RIGHT[text]
+    if "label" in row and "predicted" in row:
+        label = row.pop("label")
+        row.setdefault("correct", str(label) == str(row["predicted"]))
+    for role in ("confidence", "doubt"):
+        if isinstance(row.get(role), str):
+            try:
+                row[role] = float(row[role])
+            except ValueError:
+                raise BadFile(
+                    f"{role} is {printable(repr(row[role]))} in row {number + 1}; it should be a number",
+                    file=masked(path),
+                ) from None
+    return row

@@ -1,0 +1,297 @@
+"""What the service has been told, each row once: predictions in the order of issue, labels in the order of arrival."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import ChainMap
+from collections.abc import Iterable, MutableMapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from surefoot._io.printable import printable_value
+from surefoot.service.batches import Label, Prediction
+from surefoot.service.database import Cursor, Database
+from surefoot.service.refused import Refused
+
+#: Models and versions that one store holds at most.
+MOST_STREAMS = 1_000
+_COUNTS = ("places", "events", "labelled", "tally_only", "early", "repeated")
+_COLUMNS = (
+    "event", "place", "confidence", "doubt", "unit", "slice", "predicted", "hour", "label", "correct", "label_event",
+    "complete",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is known of an id. ``place`` numbers the predictions that are bet on, in the order of issue.
+
+    A prediction whose label was known before it came has no place: it goes to the tally, and is never bet on.
+    """
+
+    event: int | None = None
+    place: int | None = None
+    confidence: float | None = None
+    doubt: float | None = None
+    unit: int | None = None
+    slice: str | None = None
+    predicted: str | None = None
+    hour: int | None = None
+    label: str | None = None
+    correct: int | None = None
+    label_event: int | None = None
+    complete: int | None = None
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Of a stream: predictions that are bet on, events, labels counted, and what is beside them."""
+
+    places: int = 0
+    events: int = 0
+    labelled: int = 0
+    tally_only: int = 0
+    early: int = 0
+    repeated: int = 0
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What became of the rows of a request."""
+
+    counted: int
+    repeated: int
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A version of a model."""
+
+    key: int
+    model: str
+    version: str
+    created: int
+    counts: Counts
+
+
+class Store:
+    """Rows by id, added in transactions that are on disk when they return.
+
+    Parameters
+    ----------
+    database : Database
+        Where they are kept.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    # -- writing -----------------------------------------------------------------------------------------------------
+
+    def add(
+        self, model: str, version: str, jobs: Sequence[Sequence[Prediction] | Sequence[Label]]
+    ) -> list[Receipt | Refused]:
+        """Add some requests in one transaction; each counts whole or is refused whole."""
+        with self.database.writing() as cursor:
+            key, counts = self._lock(cursor, model, version)
+            ids = list({row.id for job in jobs for row in job})
+            columns = ", ".join(_COLUMNS)
+            statement = f"SELECT id, {columns} FROM prediction WHERE stream = ? AND id IN {{ids}}"
+            held = {name: Row(*values) for name, *values in cursor.having(statement, ids, key)} if ids else {}
+            known, before = set(held), counts
+            changed: dict[str, Row] = {}
+            results: list[Receipt | Refused] = []
+            for job in jobs:
+                draft = _Draft(ChainMap({}, changed, held), counts)
+                try:
+                    results.append(draft.add(job))
+                except Refused as refused:
+                    results.append(refused)
+                    continue
+                changed |= draft.changed
+                counts = draft.counts
+            self._write(cursor, key, changed, known)
+            if counts != before:
+                assignments = ", ".join(f"{name} = ?" for name in _COUNTS)
+                values = (getattr(counts, name) for name in _COUNTS)
+                cursor.run(f"UPDATE stream SET {assignments} WHERE id = ?", *values, key)
+        return results
+
+    def _lock(self, cursor: Cursor, model: str, version: str) -> tuple[int, Counts]:
+        """The stream, made if it is new; who else would write to it waits."""
+        statement = (
+            f"UPDATE stream SET events = events WHERE model = ? AND version = ? RETURNING id, {', '.join(_COUNTS)}"
+        )
+        found = cursor.one(statement, model, version)
+        if found is None:
+            number = cursor.one("SELECT count(*) FROM stream")
+            if number is not None and number[0] >= MOST_STREAMS:
+                raise Refused(403, f"there are {MOST_STREAMS:,} models and versions already, the most of one store")
+            cursor.run(
+                "INSERT INTO stream (model, version, created) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+                model,
+                version,
+                int(time.time()),
+            )
+            found = cursor.one(statement, model, version)
+            assert found is not None
+        key, *counts = found
+        return key, Counts(*counts)
+
+    def _write(self, cursor: Cursor, key: int, changed: dict[str, Row], known: set[str]) -> None:
+        def values(row: Row) -> list[Any]:
+            return [getattr(row, name) for name in _COLUMNS]
+
+        new = [(key, name, *values(row)) for name, row in changed.items() if name not in known]
+        old = [(*values(row), key, name) for name, row in changed.items() if name in known]
+        if new:
+            marks = ", ".join("?" * (2 + len(_COLUMNS)))
+            cursor.many(f"INSERT INTO prediction (stream, id, {', '.join(_COLUMNS)}) VALUES ({marks})", new)
+        if old:
+            assignments = ", ".join(f"{name} = ?" for name in _COLUMNS)
+            cursor.many(f"UPDATE prediction SET {assignments} WHERE stream = ? AND id = ?", old)
+
+    # -- reading -----------------------------------------------------------------------------------------------------
+
+    def streams(self) -> list[Stream]:
+        """All models and versions, by name."""
+        with self.database.reading() as cursor:
+            rows = cursor.all(
+                f"SELECT id, model, version, created, {', '.join(_COUNTS)} FROM stream ORDER BY model, version"
+            )
+        return [Stream(key, model, version, created, Counts(*counts)) for key, model, version, created, *counts in rows]
+
+    def find(self, model: str, version: str) -> Stream:
+        """One of them; raise if nothing was ever sent to it."""
+        with self.database.reading() as cursor:
+            found = cursor.one(
+                f"SELECT id, model, version, created, {', '.join(_COUNTS)} FROM stream WHERE model = ? AND version = ?",
+                model,
+                version,
+            )
+        if found is None:
+            raise Refused(404, f"nothing was sent yet to {model}/{version}")
+        key, model, version, created, *counts = found
+        return Stream(key, model, version, created, Counts(*counts))
+
+
+class _Draft:
+    """The rows of one request on top of what is known, before any of it is kept."""
+
+    def __init__(self, rows: ChainMap[str, Row], counts: Counts) -> None:
+        self.rows, self._now = rows, asdict(counts)
+        self.changed: MutableMapping[str, Row] = rows.maps[0]
+        self._units: dict[str, int] = {}
+        self._hour = int(time.time()) // 3600
+
+    def add(self, job: Iterable[Prediction | Label]) -> Receipt:
+        repeated = 0
+        counted = 0
+        for row in job:
+            is_new = self._predict(row) if isinstance(row, Prediction) else self._label(row.id, row.correct, row.label)
+            counted, repeated = counted + is_new, repeated + (not is_new)
+        self._now["repeated"] += repeated
+        return Receipt(counted, repeated)
+
+    @property
+    def counts(self) -> Counts:
+        return Counts(**self._now)
+
+    def _event(self) -> int:
+        self._now["events"] += 1
+        event: int = self._now["events"]
+        return event
+
+    def _predict(self, new: Prediction) -> bool:
+        row = self.rows.get(new.id)
+        if row is not None and row.event is not None:
+            return self._repeat(row, new)
+        event = self._event()
+        if row is None and new.correct is None:
+            place = self._now["places"]
+            unit = place if new.group is None else self._units.setdefault(new.group, place)
+            self._now["places"] += 1
+            self.changed[new.id] = Row(
+                event, place, new.confidence, new.doubt, unit, new.slice, new.predicted, self._hour
+            )
+            return True
+        made = replace(
+            row or Row(),
+            event=event,
+            hour=self._hour,
+            confidence=new.confidence,
+            doubt=new.doubt,
+            slice=new.slice,
+            predicted=new.predicted,
+        )
+        # its label was known before: it says nothing that could have been bet on
+        correct = made.correct if made.correct is not None else new.correct
+        if row is not None:
+            self._now["early"] -= 1
+            correct = _resolve(new.id, made, row.correct, row.label)
+            if new.correct is not None and bool(correct) != new.correct:
+                raise _contradiction(new.id, correct, new.correct)
+        self._now["tally_only"] += 1
+        self._now["labelled"] += 1
+        self.changed[new.id] = replace(
+            made, correct=int(bool(correct)), label_event=made.label_event or event, complete=event
+        )
+        return True
+
+    def _repeat(self, row: Row, new: Prediction) -> bool:
+        assert row.confidence is not None
+        assert row.doubt is not None
+        same = math.isclose(row.confidence, new.confidence, rel_tol=1e-9) and math.isclose(
+            row.doubt, new.doubt, rel_tol=1e-6, abs_tol=1e-12
+        )
+        if not same:
+            raise Refused(
+                409,
+                f"id {printable_value(new.id)} was sent with confidence {row.confidence!r} before, and now with "
+                f"{new.confidence!r}; each prediction needs its own id",
+            )
+        return False if new.correct is None else self._label(new.id, new.correct, None)
+
+    def _label(self, name: str, correct: bool | None, label: str | None) -> bool:
+        row = self.rows.get(name)
+        if row is None:
+            event = self._event()
+            self._now["early"] += 1
+            self.changed[name] = Row(label=label, correct=None if correct is None else int(correct), label_event=event)
+            return True
+        if row.event is None:
+            if (row.correct, row.label) != (None if correct is None else int(correct), label):
+                raise _contradiction(name, row.correct if row.label is None else row.label, label or correct)
+            return False
+        now = _resolve(name, row, correct, label)
+        if row.correct is not None:
+            if row.correct != now:
+                raise _contradiction(name, row.correct, now)
+            return False
+        event = self._event()
+        self._now["labelled"] += 1
+        self.changed[name] = replace(row, label=label, correct=now, label_event=event, complete=event)
+        return True
+
+
+def _resolve(name: str, row: Row, correct: int | bool | None, label: str | None) -> int:
+    """Whether a prediction was correct, by what came as its label."""
+    if label is None:
+        return int(bool(correct))
+    if row.predicted is None:
+        raise Refused(
+            409,
+            f"id {printable_value(name)} was predicted without a class, so the label {printable_value(label)} cannot "
+            "be compared; send correct (true or false), or predicted with the prediction",
+        )
+    return int(row.predicted == label)
+
+
+def _contradiction(name: str, before: Any, now: Any) -> Refused:
+    words = ("wrong", "correct")
+
+    def said(value: Any) -> str:
+        return words[value] if isinstance(value, int) else printable_value(value)
+
+    return Refused(409, f"id {printable_value(name)} was labelled {said(before)} before, and now {said(now)}")

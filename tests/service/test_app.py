@@ -1,0 +1,220 @@
+"""Requests over HTTP: what is answered, what is refused, and that hostile ones change nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import surefoot as sf
+from tests.service.serving import sample
+
+pytest.importorskip("starlette", reason="starlette is not installed")
+
+import httpx
+
+from surefoot.service.app import App
+from surefoot.service.database import connect
+from surefoot.service.service import Service
+from surefoot.service.tokens import Grant
+
+PATH = "/v1/models/fraud/3"
+
+
+class Client:
+    """Requests to the app in this process."""
+
+    def __init__(self, app: App, token: str) -> None:
+        self._app, self.headers = app, {"Authorization": f"Bearer {token}"}
+
+    def __call__(self, method: str, path: str, **options) -> httpx.Response:
+        import anyio
+
+        async def ask() -> httpx.Response:
+            transport = httpx.ASGITransport(self._app.asgi, raise_app_exceptions=False)
+            async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+                return await client.request(method, path, **{"headers": self.headers, **options})
+
+        return anyio.run(ask)
+
+    def get(self, path: str, **options) -> httpx.Response:
+        return self("GET", path, **options)
+
+    def post(self, path: str, rows=None, **options) -> httpx.Response:
+        return self("POST", path, **({} if rows is None else {"json": rows}), **options)
+
+
+@pytest.fixture
+def service(tmp_path: Path):
+    made = Service(connect(str(tmp_path / "store.db")))
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def client(service):
+    return Client(App(service), service.tokens.create(Grant.parse("*")))
+
+
+def test_a_prediction_and_its_label_are_counted_at_once(client) -> None:
+    one = {"id": "a", "confidence": 0.9}
+    assert client.post(f"{PATH}/predictions", one).json() == {"counted": 1, "repeated": 0}
+    assert client.post(f"{PATH}/predictions", one).json() == {"counted": 0, "repeated": 1}
+    assert client.get(f"{PATH}/state").json()["unlabelled_share"] == 1.0
+    assert client.post(f"{PATH}/labels", {"id": "a", "correct": False}).json()["counted"] == 1
+    state = client.get(f"{PATH}/state").json()
+    assert (state["predictions"], state["labelled"], state["monitor"]["observed_errors"]) == (1, 1, 1)
+    assert client.get("/v1/models").json() == {"models": [{"model": "fraud", "version": "3"}]}
+
+
+def test_json_lines_and_arrow_hold_the_same_rows(client) -> None:
+    rows = [{"id": str(i), "confidence": 0.5 + i / 20} for i in range(10)]
+    lines = "\n".join(json.dumps(row) for row in rows).encode()
+    sink = pa.BufferOutputStream()
+    table = pa.Table.from_pylist(rows)
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    kinds = {
+        "application/x-ndjson": lines,
+        "application/vnd.apache.arrow.stream": sink.getvalue().to_pybytes(),
+        "application/json": json.dumps({"predictions": rows}).encode(),
+    }
+    for i, (kind, body) in enumerate(kinds.items()):
+        found = client.post(f"{PATH}/predictions", content=body, headers={**client.headers, "Content-Type": kind})
+        assert found.json() == {"counted": 10 * (not i), "repeated": 10 * bool(i)}
+
+
+def test_report_tally_and_numbers_are_those_of_the_rows(client) -> None:
+    confidence, correct = sample(800)
+    for start in range(0, 800, 200):
+        some = range(start, start + 200)
+        rows = [{"id": i, "confidence": float(confidence[i]), "slice": "DE" if i % 2 else "FR"} for i in some]
+        client.post(f"{PATH}/predictions", rows)
+        client.post(f"{PATH}/labels", [{"id": i, "correct": bool(correct[i])} for i in some])
+    expected = sf.assess(sf.Predictions.from_correct(correct, confidence))
+    found = sf.Tally.from_text(client.get(f"{PATH}/tally").text)
+    assert sf.assess(found)["csr"] == pytest.approx(expected["csr"], rel=1e-12)
+    french = sf.Tally.from_text(client.get(f"{PATH}/tally?slice=FR").text)
+    even = sf.Predictions.from_correct(correct[::2], confidence[::2])
+    assert sf.assess(french)["csr"] == pytest.approx(sf.csr(even), rel=1e-12)
+    assert client.get(f"{PATH}/report?format=json").json()["verdict"] == expected.verdict
+    assert "<!doctype html>" in client.get(f"{PATH}/report").text
+    assert client.get(f"{PATH}/report?until=2001-01-01").status_code == 404
+    numbers = client.get("/metrics").text
+    assert 'surefoot_labels_total{model="fraud",version="3"} 800' in numbers
+    assert f'surefoot_observed_errors{{model="fraud",version="3"}} {int((~correct).sum())}' in numbers
+    day = client.get(f"{PATH}/state").json()["days"]
+    assert [one["rows"] for one in day] == [800]
+    page = client.get("/models/fraud/3").text
+    assert "Expected and observed errors by day" in page
+    assert "DE" in page
+    assert "fraud/3" in client.get("/").text
+
+
+def test_only_who_may_may(service) -> None:
+    app = App(service)
+    writes = Client(app, service.tokens.create(Grant.parse("fraud:predictions")))
+    reads = Client(app, service.tokens.create(Grant.parse("other:read")))
+    none = Client(app, "made up")
+    one = {"id": "a", "confidence": 0.9}
+    assert writes.post(f"{PATH}/predictions", one).status_code == 200
+    assert writes.post(f"{PATH}/labels", {"id": "a", "correct": True}).status_code == 403
+    assert writes.post("/v1/models/other/1/predictions", one).status_code == 403
+    assert writes.get(f"{PATH}/state").status_code == 403
+    assert reads.get(f"{PATH}/state").status_code == 403
+    assert reads.get("/v1/models").json() == {"models": []}
+    assert "fraud" not in reads.get("/metrics").text
+    assert "fraud" not in reads.get("/").text
+    for path in (f"{PATH}/state", "/metrics", "/", "/v1/models"):
+        assert none.get(path).status_code == 401
+    assert none.post(f"{PATH}/predictions", one).status_code == 401
+    # a browser's cookie may read, and never write
+    cookie = {"Cookie": f"surefoot_token={reads.headers['Authorization'].split()[1]}"}
+    assert reads.get("/", headers=cookie).status_code == 200
+    assert writes.post(f"{PATH}/predictions", one, headers=cookie).status_code == 401
+    assert none.get("/healthz").status_code == none.get("/readyz").status_code == 200
+
+
+BAD = {
+    "no JSON": (b"{", 400),
+    "no rows": (b'"a"', 400),
+    "nested": (b"[" * 100_000, 400),
+    "no id": (b'[{"confidence": 0.5}]', 400),
+    "no confidence": (b'[{"id": "a"}]', 400),
+    "NaN": (b'[{"id": "a", "confidence": NaN}]', 400),
+    "above 1": (b'[{"id": "a", "confidence": 85}]', 400),
+    "text": (b'[{"id": "a", "confidence": "0.5"}]', 400),
+    "a list": (b'[{"id": ["a"], "confidence": 0.5}]', 400),
+    "a huge id": (json.dumps([{"id": "x" * 1_000_000, "confidence": 0.5}]).encode(), 400),
+    "control characters": (b'[{"id": "a\\u0000b", "confidence": 0.5}]', 400),
+    "a lone surrogate": (b'[{"id": "\\ud800", "confidence": 0.5}]', 400),
+    "another field": (b'[{"id": "a", "confidence": 0.5, "__proto__": 1}]', 400),
+    "a huge number": (b'[{"id": 1' + b"0" * 4_000 + b', "confidence": 0.5}]', 400),
+    "two claims": (b'[{"id": "a", "confidence": 0.5}, {"id": "a", "confidence": 0.6}]', 400),
+    "one bad row": (b'[{"id": "good", "confidence": 0.5}, {"id": "a", "confidence": -1}]', 400),
+    "too many rows": (json.dumps([{"id": i, "confidence": 0.5} for i in range(10_001)]).encode(), 413),
+    "too many bytes": (b" " * ((8 << 20) + 1), 413),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_bodies_are_refused_in_one_line_and_nothing_is_stored(client, name) -> None:
+    body, status = BAD[name]
+    found = client.post(f"{PATH}/predictions", content=body)
+    assert found.status_code == status
+    (message,) = found.json().values()
+    assert "\n" not in message
+    assert len(message) < 500
+    assert client.get(f"{PATH}/state").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1/models/a%20b/1/state",
+        "/v1/models/<script>/1/state",
+        "/v1/models/..%2f..%2fetc/1/state",
+        "/v1/models/.hidden/1/state",
+        f"/v1/models/{'m' * 65}/1/state",
+        "/v1/models/a'%20OR%201=1--/1/state",
+        "/v1/models/%7B%7B7*7%7D%7D/1/state",
+        "/nothing",
+        f"{PATH}/report?since=yesterday",
+        f"{PATH}/report?since=2026-13-45",
+    ],
+)
+def test_strange_paths_are_refused_and_never_echoed_as_markup(client, path) -> None:
+    client.post(f"{PATH}/predictions", {"id": "a", "confidence": 0.5})
+    found = client.get(path)
+    assert found.status_code in (400, 404)
+    assert found.headers["content-type"] == "application/json"
+    assert "<script>" not in found.text
+
+
+def test_names_in_slices_are_shown_as_text(client) -> None:
+    rows = [{"id": i, "confidence": 0.9, "slice": "<img src=x onerror=alert(1)>", "correct": True} for i in range(5)]
+    assert client.post(f"{PATH}/predictions", rows).status_code == 200
+    page = client.get("/models/fraud/3").text
+    assert "<img" not in page
+    assert "&lt;img src=x" in page
+
+
+def test_too_many_requests_wait(service) -> None:
+    client = Client(App(service, rate=5), service.tokens.create(Grant.parse("*")))
+    statuses = [client.get("/v1/models").status_code for _ in range(12)]
+    assert statuses[0] == 200
+    assert 429 in statuses
+
+
+def test_tokens_are_not_kept(service, tmp_path: Path) -> None:
+    token = service.tokens.create(Grant.parse("*"))
+    service.database.close()
+    held = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert token.encode() not in held
+
+
+def test_the_document_names_every_path(client) -> None:
+    paths = client.get("/openapi.json").json()["paths"]
+    assert {"/v1/models/{model}/{version}/predictions", "/metrics", "/readyz"} <= set(paths)

@@ -1,0 +1,150 @@
+"""The client repeats what fails, keeps what cannot be sent, and a killed server has lost nothing it acknowledged."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import surefoot as sf
+from tests.service.serving import Server, sample
+
+pytest.importorskip("uvicorn", reason="uvicorn is not installed")
+MODEL = ("fraud", "3")
+
+
+@pytest.fixture
+def server(tmp_path: Path):
+    made = Server(str(tmp_path / "store.db"))
+    made.start()
+    yield made
+    made.kill()
+
+
+def test_rows_are_sent_and_counted(server) -> None:
+    confidence, correct = sample(2_500)
+    ids = np.arange(2_500)
+    with sf.Client(server.url, server.token) as client:
+        client.predictions(*MODEL, ids, confidence, slice=np.where(ids % 2, "a", "b"))
+        client.labels(*MODEL, ids, correct)
+        state = client.state(*MODEL)
+        assert (state["predictions"], state["labelled"]) == (2_500, 2_500)
+        assert state["monitor"]["observed_errors"] == int((~correct).sum())
+        with pytest.raises(sf.ServiceError, match=r"409.*was sent with confidence") as raised:
+            client.predictions(*MODEL, ["0"], [0.123])
+        assert raised.value.status == 409
+    with sf.Client(server.url, "wrong") as client, pytest.raises(sf.ServiceError, match="no valid token"):
+        client.state(*MODEL)
+
+
+def test_a_spool_keeps_rows_until_there_is_a_server(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    spool = tmp_path / "spool.db"
+    with sf.Client(f"http://127.0.0.1:{port}", "t", spool=spool, retries=0) as client:
+        client.predictions(*MODEL, ["a", "b"], [0.9, 0.8])
+        client.labels(*MODEL, ["a"], [True])
+        assert client.waiting == 2
+    server = Server(str(tmp_path / "store.db"))
+    server.start()
+    try:
+        with sf.Client(server.url, server.token, spool=spool) as client:
+            assert client.waiting == 2
+            assert client.flush() == 0
+            assert client.state(*MODEL)["labelled"] == 1
+            with pytest.warns(UserWarning, match=r"refused a request for good.*409"):
+                client.labels(*MODEL, ["a"], [False])
+            assert client.waiting == 0
+    finally:
+        server.kill()
+
+
+def test_a_server_that_is_not_there_is_named() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    with pytest.raises(sf.ServiceError, match=r"127\.0\.0\.1:\d+ cannot be reached"):
+        sf.Client(url, retries=0).predictions(*MODEL, ["a"], [0.9])
+    with pytest.raises(ValueError, match="give an address"):
+        sf.Client("fraud.db")
+    with pytest.raises(ValueError, match="lengths differ"):
+        sf.Client(url).predictions(*MODEL, ["a"], [0.9, 0.8])
+    with pytest.raises(ValueError, match="either correct= or label="):
+        sf.Client(url).labels(*MODEL, ["a"])
+
+
+def test_files_are_pushed(server, tmp_path: Path) -> None:
+    (tmp_path / "new.csv").write_text("id,confidence,predicted\n007,0.9,cat\n7,0.8,dog\n")
+    (tmp_path / "labels.csv").write_text("id,label\n007,cat\n7,cat\n")
+    (tmp_path / "old.csv").write_text("id,confidence,correct\nx,0.7,1\ny,0.6,0\n")
+
+    def push(name: str) -> str:
+        command = [sys.executable, "-m", "surefoot", "push", name, "--to", server.url, "--model", "m"]
+        done = subprocess.run(
+            [*command, "--token", server.token], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert "Predictions: id = id, confidence = confidence" in push("new.csv")
+    assert "Labels: id = id, label = label" in push("labels.csv")
+    assert "Sent 2 rows" in push("old.csv")
+    push("old.csv")
+    status, state = server.ask("/v1/models/m/1/state")
+    assert status == 200
+    assert (state["predictions"], state["labelled"], state["counted_without_bet"]) == (4, 4, 2)
+    assert state["monitor"]["observed_errors"] == 1
+
+
+def crash(server: Server, kills: int, seed: int, wait: float) -> None:
+    """Kill a server again and again while rows come; then every acknowledged row is there once."""
+    rng = np.random.default_rng(seed)
+    confidence, correct = sample(100_000, seed)
+    acknowledged: set[int] = set()
+    next_row = 0
+    for _ in range(kills):
+        assert server.start() < 30
+        killer = threading.Timer(float(rng.uniform(0.02, wait)), server.kill)
+        killer.start()
+        while True:
+            some = range(next_row, next_row + 20)
+            path = "/v1/models/fraud/3"
+            rows = [{"id": i, "confidence": float(confidence[i])} for i in some]
+            if server.ask(f"{path}/predictions", rows)[0] != 200:
+                break
+            if server.ask(f"{path}/labels", [{"id": i, "correct": bool(correct[i])} for i in some])[0] != 200:
+                break
+            acknowledged.update(some)
+            next_row += 20
+        killer.join()
+    server.start()
+    # what was not acknowledged may be stored or not; sent again, each row is there once
+    every = range(next_row + 20)
+    for start in range(0, len(every), 1_000):
+        some = every[start : start + 1_000]
+        rows = {
+            "predictions": [{"id": i, "confidence": float(confidence[i])} for i in some],
+            "labels": [{"id": i, "correct": bool(correct[i])} for i in some],
+        }
+        for what, own in rows.items():
+            assert server.ask(f"/v1/models/fraud/3/{what}", own)[0] == 200
+    status, state = server.ask("/v1/models/fraud/3/state")
+    assert status == 200
+    assert (state["predictions"], state["labelled"]) == (len(every), len(every))
+    assert state["repeated"] >= len(acknowledged)
+    assert state["monitor"]["observed_errors"] == int((~correct[: len(every)]).sum())
+    whole = sf.Monitor()
+    whole.update(correct[: len(every)], confidence[: len(every)])
+    assert state["monitor"]["log_e"] == pytest.approx(whole.log_e, rel=1e-9)
+    server.kill()
+
+
+@pytest.mark.heavy
+def test_a_killed_server_has_lost_nothing(tmp_path: Path) -> None:
+    crash(Server(str(tmp_path / "store.db")), kills=8, seed=1, wait=1.0)

@@ -1,0 +1,223 @@
+"""Rows are kept once, whatever comes twice, in which order, or from how many sides."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import surefoot as sf
+from surefoot.service import following
+from surefoot.service.batches import Label, Prediction
+from surefoot.service.database import connect
+from surefoot.service.following import Follower
+from surefoot.service.refused import Refused
+from surefoot.service.store import Receipt, Store
+from tests.postgres_server import running
+from tests.service.serving import sample
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[str]:
+    pytest.importorskip("psycopg")
+    with running() as server:
+        yield server.address
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.heavy)])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    if request.param == "postgres":
+        database = connect(request.getfixturevalue("postgres"))
+        with database.writing() as cursor:
+            for table in ("prediction", "tally", "stream"):
+                cursor.run(f"DELETE FROM {table}")
+    else:
+        database = connect(str(tmp_path / "store.db"))
+    made = Store(database)
+    yield made
+    made.database.close()
+
+
+def predictions(confidence, start=0, **more):
+    return [Prediction(str(start + i), float(c), 1 - float(c), **more) for i, c in enumerate(confidence)]
+
+
+def labels(correct, start=0):
+    return [Label(str(start + i), bool(right)) for i, right in enumerate(correct)]
+
+
+def add(store, *jobs):
+    return store.add("m", "1", jobs)
+
+
+def monitor_of(store, window=100_000):
+    return Follower(store, store.find("m", "1"), label_window=window).follow()
+
+
+def test_rows_are_counted_as_the_batch_counts_them(store) -> None:
+    confidence, correct = sample(3_000)
+    for start in range(0, 3_000, 250):
+        add(store, predictions(confidence[start : start + 250], start))
+    for start in range(0, 3_000, 200):
+        add(store, labels(correct[start : start + 200], start))
+    found, batch = monitor_of(store), sf.Monitor()
+    batch.update(correct, confidence)
+    assert (found.rows, found.errors, found.pending) == (3_000, int((~correct).sum()), 0)
+    assert found.stated == pytest.approx(batch.stated, rel=1e-12)
+    assert found.log_e == pytest.approx(batch.log_e, rel=1e-9)
+    assert found.drift_rows == batch.drift_rows
+    total = following.total(store.database, store.find("m", "1"))
+    assert total is not None
+    whole = sf.tally(sf.Predictions.from_correct(correct, confidence))
+    for name in ("csr", "accuracy", "cw_accuracy", "ece", "brier"):
+        assert sf.metrics.ALL[name].of(total) == pytest.approx(sf.metrics.ALL[name].of(whole), rel=1e-12)
+
+
+def test_what_comes_again_changes_nothing(store) -> None:
+    confidence, correct = sample(400)
+    jobs = [predictions(confidence), labels(correct)]
+    assert add(store, *jobs) == [Receipt(400, 0), Receipt(400, 0)]
+    before, once = store.find("m", "1").counts, monitor_of(store)
+    assert add(store, *jobs, *jobs) == [Receipt(0, 400)] * 4
+    after, again = store.find("m", "1").counts, monitor_of(store)
+    assert (after.places, after.events, after.labelled) == (before.places, before.events, before.labelled)
+    assert after.repeated == 1_600
+    assert (again.rows, again.log_e) == (once.rows, once.log_e)
+
+
+def test_a_label_that_was_known_before_is_counted_and_never_bet_on(store) -> None:
+    add(store, labels([True, False]))
+    assert store.find("m", "1").counts.early == 2
+    add(store, predictions([0.9, 0.8]), [Prediction("backfill", 0.7, 0.3, correct=False)])
+    counts = store.find("m", "1").counts
+    assert (counts.places, counts.tally_only, counts.labelled, counts.early) == (0, 3, 3, 0)
+    assert monitor_of(store).issued == 0
+    total = following.total(store.database, store.find("m", "1"))
+    assert total is not None
+    assert sf.assess(total)["accuracy"] == pytest.approx(1 / 3)
+
+
+def test_classes_are_compared_when_both_are_there(store) -> None:
+    add(store, [Label("early", label="cat")])
+    add(
+        store, [Prediction("early", 0.9, 0.1, "cat"), Prediction("late", 0.8, 0.2, "dog")], [Label("late", label="cat")]
+    )
+    total = following.total(store.database, store.find("m", "1"))
+    assert total is not None
+    assert sf.assess(total)["accuracy"] == 0.5
+    (refused,) = add(store, [Prediction("bare", 0.8, 0.2)]) and add(store, [Label("bare", label="cat")])
+    assert isinstance(refused, Refused)
+    assert "without a class" in refused.message
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        (Prediction("a", 0.9, 0.1), Prediction("a", 0.8, 0.2), "with confidence 0.9 before, and now with 0.8"),
+        (Label("a", correct=True), Label("a", correct=False), "labelled correct before, and now wrong"),
+        (Label("a", label="cat"), Label("a", label="dog"), "labelled 'cat' before, and now 'dog'"),
+        (Label("a", correct=True), Prediction("a", 0.8, 0.2, correct=False), "labelled correct before, and now wrong"),
+    ],
+)
+def test_contradictions_are_refused_with_the_whole_request(store, first, second, said) -> None:
+    add(store, [first])
+    before = store.find("m", "1").counts
+    refused, fine = add(store, [Prediction("new", 0.7, 0.3), second], [Prediction("other", 0.6, 0.4)])
+    assert isinstance(refused, Refused)
+    assert refused.status == 409
+    assert said in refused.message
+    assert fine == Receipt(1, 0)
+    assert store.find("m", "1").counts.places == before.places + 1
+
+
+def test_a_follower_goes_on_where_another_stopped(store) -> None:
+    confidence, correct = sample(2_000, honest=0.9)
+    add(store, predictions(confidence))
+    add(store, labels(correct[:700]))
+    first = Follower(store, store.find("m", "1"), label_window=100_000)
+    first.follow()
+    first.save()
+    add(store, labels(correct[700:], 700))
+    second = monitor_of(store)
+    whole = sf.Monitor()
+    whole.update(correct, confidence)
+    assert (second.rows, second.errors) == (2_000, whole.errors)
+    assert second.log_e == pytest.approx(whole.log_e, rel=1e-9)
+    assert second.alarm == whole.alarm is True
+
+
+def test_tallies_of_hours_become_days_and_totals_stay(store) -> None:
+    confidence, correct = sample(600)
+    add(store, predictions(confidence, slice="north"), labels(correct))
+    stream = store.find("m", "1")
+    before = following.total(store.database, stream)
+    assert before is not None
+    ((_, hour, hours, rows, *_),) = following.by_hour(store.database, stream)
+    assert (hours, rows) == (1, 600)
+    following.merge_hours(store.database, stream, hour + 24 * 30)
+    ((part, day, hours, rows, expected, observed),) = following.by_hour(store.database, stream)
+    assert (part, day, hours, rows, observed) == ("north", hour // 24 * 24, 24, 600, int((~correct).sum()))
+    assert expected == pytest.approx((1 - confidence).sum(), rel=1e-12)
+    after = following.total(store.database, stream)
+    assert after is not None
+    assert sf.metrics.ALL["csr"].of(after) == sf.metrics.ALL["csr"].of(before)
+
+
+def test_ids_are_dropped_after_the_window_and_counts_stay(store) -> None:
+    confidence, correct = sample(1_000)
+    add(store, predictions(confidence), labels(correct[:900]))
+    stream = store.find("m", "1")
+    follower = Follower(store, stream, label_window=200)
+    follower.follow()
+    before = following.total(store.database, stream)
+    assert before is not None
+    follower.save()
+    following.forget(store.database, stream, 200)
+    with store.database.reading() as cursor:
+        assert cursor.one("SELECT count(*), min(place) FROM prediction") == (200, 800)
+    after = following.total(store.database, stream)
+    assert after is not None
+    assert sf.metrics.ALL["csr"].of(after) == sf.metrics.ALL["csr"].of(before)
+    assert Follower(store, stream, label_window=200).follow().rows == follower.monitor.rows
+
+
+def test_many_threads_lose_nothing(store) -> None:
+    confidence, correct = sample(4_000)
+
+    def send(start: int) -> None:
+        add(store, predictions(confidence[start : start + 50], start))
+        add(store, labels(correct[start : start + 50], start))
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(send, range(0, 4_000, 50)))
+    counts, monitor = store.find("m", "1").counts, monitor_of(store)
+    assert (counts.places, counts.labelled, monitor.rows) == (4_000, 4_000, 4_000)
+    assert monitor.errors == int((~correct).sum())
+
+
+def test_a_newer_store_is_refused(tmp_path: Path) -> None:
+    path = str(tmp_path / "store.db")
+    database = connect(path)
+    with database.writing() as cursor:
+        cursor.run("UPDATE facts SET value = '99' WHERE name = 'schema'")
+    database.close()
+    with pytest.raises(ValueError, match="newer surefoot"):
+        connect(path)
+
+
+def test_late_labels_never_make_a_calibrated_stream_look_off(store) -> None:
+    """Mistakes are reported at once, confirmations late: the order of arrival must not be the order of the bets."""
+    rng = np.random.default_rng(5)
+    confidence = rng.uniform(0.8, 0.99, 3_000)
+    correct = rng.random(3_000) < confidence
+    add(store, predictions(confidence))
+    wrong = [Label(str(i), correct=False) for i in np.flatnonzero(~correct)]
+    add(store, wrong)
+    assert not monitor_of(store).alarm
+    add(store, [Label(str(i), correct=True) for i in np.flatnonzero(correct)])
+    assert monitor_of(store).rows == 3_000
+    assert json.dumps(monitor_of(store).log_e)
