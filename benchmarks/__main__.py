@@ -16,6 +16,7 @@ import numpy as np
 
 import surefoot as sf
 from benchmarks.calls import calls
+from benchmarks.decisions import speed
 from benchmarks.files import files
 from benchmarks.logs import logs
 from benchmarks.rows import Row, best
@@ -434,7 +435,22 @@ def milliseconds(seconds: float) -> str:
 def main() -> None:
     jobs = {
         f.__name__: f
-        for f in (six, constructor, calls, rankings, ece, small, cold, memory, lazy, files, logs, risk, indicators)
+        for f in (
+            six,
+            constructor,
+            calls,
+            rankings,
+            ece,
+            small,
+            cold,
+            memory,
+            lazy,
+            files,
+            logs,
+            risk,
+            indicators,
+            speed,
+        )
     }
     chosen = sys.argv[1:] or list(jobs)
     rows = []

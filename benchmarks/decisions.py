@@ -2,13 +2,17 @@
 
 ``python -m benchmarks.decisions`` draws data sets of ten shapes and more, counts how often the true error rate at the
 threshold exceeds the promised one, and compares coverage with MAPIE's risk control on the same draws.
-``--real FOLDER`` splits real predictions in half again and again, and looks at the other half. Seeded.
+``--real FOLDER`` splits real predictions in half again and again, and looks at the other half. ``--speed`` measures how
+much processor time it takes to find a threshold and to decide by it, so that other work on the machine hardly matters.
+Seeded.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import tempfile
+import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +24,9 @@ from scipy.special import expit, logit
 from scipy.stats import beta as beta_law
 
 import surefoot as sf
+from benchmarks.rows import Row, best
 from surefoot.core.thresholds import THRESHOLDS
+from surefoot.decisions.act_alone import TERMS
 
 Array = Any
 LEVEL = 0.05
@@ -157,14 +163,67 @@ def real(folder: Path, splits: int) -> None:
             )
 
 
+def speed(n: int = 10_000_000, clock: Callable[[], float] = time.perf_counter) -> list[Row]:
+    """The threshold of a tally, decisions by it, and the threshold of a file, each beside the least that it takes."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rng = np.random.default_rng(0)
+    confidence = 0.9999 - 0.5 * rng.random(n) ** 3
+    correct = rng.random(n) < confidence
+    part = sf.Predictions.from_correct(correct[: n // 10], confidence[: n // 10]).tally(TERMS)
+    # a hundred parts as they come from a hundred machines: ten times the rows of the file
+    tally = sum([part] * 100)
+    promised = sf.act_alone(tally, error=0.01)
+    assert promised.rows == 100 * (n // 10)
+    policy = promised.policy
+    least = policy.thresholds.accept
+    assert least is not None
+    times = {
+        "tally": best(lambda: sf.act_alone(tally, error=0.01), 5, clock),
+        "decide": best(lambda: policy.decide(confidence), 3, clock),
+        "compare": best(lambda: confidence >= least, 3, clock),
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.parquet"
+        pq.write_table(pa.table({"correct": correct, "confidence": confidence}), path)
+        whole = sf.act_alone(correct=correct, confidence=confidence, error=0.01)
+        found = sf.act_alone(path, error=0.01)
+        assert found.threshold == whole.threshold
+        times["file"] = best(lambda: sf.act_alone(path, error=0.01), 3, clock)
+        times["scan"] = best(lambda: pq.read_table(path, columns=["correct", "confidence"]), 3, clock)
+    rows = f"{n:.0e}".replace("e+0", "e")
+    per_row = f"{times['decide'] / n * 1e9:.1f} ns a row"
+    ratio = f"{times['file'] / times['scan']:.1f}x"
+    bare = "a bare comparison with the threshold"
+    scan = "pyarrow reading the two columns"
+    return [
+        Row(
+            f"act_alone of a tally of {10 * n:,} rows",
+            times["tally"],
+            "",
+            math.nan,
+            "",
+            f"{1e3 * times['tally']:.1f} ms",
+        ),
+        Row(f"Policy.decide, {rows} rows, in words", times["decide"], bare, times["compare"], "", per_row),
+        Row(f"act_alone of Parquet, {rows} rows", times["file"], scan, times["scan"], "", ratio),
+    ]
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repetitions", type=int, default=100, help="data sets for each shape, size and error rate")
     parser.add_argument("--mapie", action="store_true", help="also by MAPIE, on the same draws")
     parser.add_argument("--real", type=Path, help="folder of real predictions")
     parser.add_argument("--splits", type=int, default=200)
+    parser.add_argument("--speed", type=int, nargs="?", const=10_000_000, help="rows; default: ten million")
     given = parser.parse_args()
-    if given.real is not None:
+    if given.speed is not None:
+        for row in speed(given.speed, time.process_time):
+            beside = f"; {row.against}: {1e3 * row.theirs:,.2f} ms" if row.against else ""
+            print(f"{row.job}: {1e3 * row.ours:,.2f} ms of processor time{beside}; {row.ratio}")
+    elif given.real is not None:
         real(given.real, given.splits)
     else:
         simulate(given.repetitions, with_mapie=given.mapie)

@@ -143,3 +143,62 @@ def test_confidences_in_answers_are_corrected_and_nothing_is_decided(tmp_path, c
     # calibrated already: a stated 10% stays near 10%
     low = [row["calibrated_confidence"] for row in found if row["confidence"] == 0.1]
     assert 0.03 < low[0] < 0.2
+
+
+def _in_percent(path, y, p, *, sign: str):
+    columns = "label,prob\n" if y is not None else "prob\n"
+    first = [""] * len(p) if y is None else [f"{one}," for one in y]
+    path.write_text(columns + "".join(f"{a}{100 * x:.1f}{sign}\n" for a, x in zip(first, p, strict=True)))
+    return str(path)
+
+
+@pytest.mark.parametrize("sign", ["", "%"])
+def test_percentages_are_corrected_like_the_shares_that_they_are(tmp_path, sign, capsys) -> None:
+    y, p = rows(600, 0)
+    _, q = rows(50, 1)
+    p, q = p.clip(0.011, 0.98).round(3), q.clip(0.011, 0.98).round(3)
+    fit, new = _in_percent(tmp_path / "fit.csv", y, p, sign=sign), _in_percent(tmp_path / "new.csv", None, q, sign=sign)
+    kept, expected = str(tmp_path / "kept.json"), SafePlatt().fit(p, y).predict_proba(q)[:, 1]
+    made = (["--fit", fit, "--method", "safe_platt", "--save", kept], ["--load", kept])
+    for number, start in enumerate(made):
+        out = tmp_path / f"{number}.csv"
+        assert run(["calibrate", *start, "--apply", new, "-o", str(out)]) == 0
+        assert ("new.csv: Confidences are read as percentages" in " ".join(capsys.readouterr().out.split())) == (
+            not sign
+        )
+        with out.open() as file:
+            found = list(csv.DictReader(file))
+        assert [row["prob"] for row in found] == [f"{100 * x:.1f}{sign}" for x in q]
+        assert [float(row["calibrated_prob"]) for row in found] == pytest.approx(expected.tolist(), rel=1e-9)
+        assert [int(row["calibrated_predicted"]) for row in found] == (q > 0.5).astype(int).tolist()
+
+
+def test_files_on_two_scales_are_refused(tmp_path, capsys) -> None:
+    """Percentages below 1 look like shares: 0.4 beside 85 would be taken for 40%."""
+    y, p = rows(60, 0)
+    p = p.clip(0.011, 0.98).round(3)
+    percent, share = _in_percent(tmp_path / "percent.csv", y, p, sign=""), str(written(tmp_path / "share.csv", y, p))
+    out, method = str(tmp_path / "out.csv"), ["--method", "platt"]
+    for fit, new in ((percent, share), (share, percent)):
+        commands = (
+            ["calibrate", "--fit", fit, "--apply", new, "-o", out, *method],
+            ["expect", new, "--reference", fit],
+        )
+        for command in commands:
+            assert run(command) == 2, command
+            said = " ".join(capsys.readouterr().err.split())
+            assert "write both on one scale, or pass --percent if both are percentages" in said
+    (tmp_path / "rare.csv").write_text("prob\n0.4\n0.5\n")
+    rare, expected = str(tmp_path / "rare.csv"), Platt().fit(p, y).predict_proba(np.array([0.004, 0.005]))[:, 1]
+    assert run(["calibrate", "--fit", percent, "--apply", rare, "-o", out, *method]) == 2
+    assert run(["calibrate", "--fit", percent, "--apply", rare, "-o", out, *method, "--percent"]) == 0
+    with open(out) as file:
+        found = [float(row["calibrated_prob"]) for row in csv.DictReader(file)]
+    assert found == pytest.approx(expected.tolist(), rel=1e-9)
+    capsys.readouterr()
+    (tmp_path / "gap.csv").write_text('prob\n40\n""\n')
+    assert run(["calibrate", "--fit", percent, "--apply", str(tmp_path / "gap.csv"), "-o", out, *method]) == 3
+    said = " ".join(capsys.readouterr().err.split())
+    assert "row 2: prob is missing" in said
+    assert "--drop-missing" not in said
+    assert "fill it in, or drop the row" in said

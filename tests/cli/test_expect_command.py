@@ -65,7 +65,7 @@ def test_files_are_written_by_suffix(folder: Path, capsys: pytest.CaptureFixture
         (["expect", "new.csv", "--reference", "old.csv", "--calibrator", "plat"], 2, "did you mean"),
         (["expect", "new.csv", "--reference", "old.csv", "--cost-error", "-3"], 2, "0 or more"),
         (["expect", "other.csv", "--reference", "old.csv"], 3, "no column 'prob'"),
-        (["expect", "bad.csv", "--reference", "old.csv"], 3, "outside"),
+        (["expect", "bad.csv", "--reference", "old.csv"], 3, "row 2: prob is 7.5, but other rows lie between 0 and 1"),
     ],
 )
 def test_errors_are_one_line(

@@ -117,6 +117,53 @@ def test_rows_of_an_error_are_counted_as_they_stand_in_the_file(tmp_path: Path) 
         sf.load(tmp_path / "a*.csv", drop_missing=True)
 
 
+def _with_rows_left_out(folder: Path) -> list[str]:
+    """Two files of 13 and 5 rows: wrong and sure in row 13 of the first and row 4 of the second, which is the 17th."""
+    header = "id,correct,confidence\n"
+    first = [f"a{i},1," for i in range(1, 11)] + ["a11,1,0.7", "a12,1,0.8", "a13,0,0.95"]
+    second = ["b1,1,0.6", "b2,,0.6", "b3,1,", "b4,0,0.99", "b5,1,0.75"]
+    (folder / "r1.csv").write_text(header + "\n".join(first) + "\n")
+    (folder / "r2.csv").write_text(header + "\n".join(second) + "\n")
+    return [line.partition(",")[0] for line in first + second]
+
+
+def test_surprising_rows_have_the_numbers_of_the_file(tmp_path: Path) -> None:
+    ids = _with_rows_left_out(tmp_path)
+    for name, rows in (("r1.csv", [12]), ("r2.csv", [3]), ("r*.csv", [16, 12])):
+        assert [one.row for one in sf.assess(sf.load(tmp_path / name, drop_missing=True)).surprises] == rows
+        asked = ["assess", str(tmp_path / name), "--drop-missing", "--id", "id", "--json"]
+        found = json.loads(CliRunner().invoke(app, asked).output)["surprises"]
+        assert [one["row"] for one in found] == rows
+        if name == "r*.csv":
+            assert [one["shown"]["id"] for one in found] == [ids[row] for row in rows]
+
+
+def test_numbers_count_what_was_left_out_and_what_was_not_attempted(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = [
+        f"x{i},{rng.choice(['CORRECT', 'INCORRECT', 'INCORRECT', 'NOT_ATTEMPTED'])},{0.5 + i / 100}" for i in range(40)
+    ]
+    rows = [row.rpartition(",")[0] + "," if rng.random() < 0.3 else row for row in rows]
+    (tmp_path / "a.csv").write_text("id,grade,confidence\n" + "\n".join(rows) + "\n")
+    out = CliRunner().invoke(app, ["assess", str(tmp_path / "a.csv"), "--drop-missing", "--id", "id", "--json"]).output
+    wrong = [i for i, row in enumerate(rows) if ",INCORRECT,0" in row]
+    found = [(one["row"], one["shown"]["id"]) for one in json.loads(out)["surprises"]]
+    assert found == [(i, f"x{i}") for i in wrong[::-1][:12]]
+
+
+def test_rows_that_are_paired_keep_their_numbers(tmp_path: Path) -> None:
+    """Models are paired by id in the order of the first; each tells the rows of its own file."""
+    rows = {f"q{i}": (i % 3 > 0, 0.6 + i / 100) for i in range(12)}
+    for name, order in (("m1.csv", list(rows)), ("m2.csv", list(rows)[::-1])):
+        lines = [f"{i},{int(rows[i][0])},{rows[i][1]}" for i in order]
+        (tmp_path / name).write_text("id,correct,confidence\nlost,1,\n" + "\n".join(lines) + "\n")
+    files = [f"{name}={tmp_path / name}.csv" for name in ("m1", "m2")]
+    asked = ["compare", *files, "--id", "id", "--drop-missing", "--json"]
+    models = json.loads(CliRunner().invoke(app, asked).output)["models"]
+    found = [[one["row"] for one in model["surprises"]] for model in models.values()]
+    assert found == [[10, 7, 4, 1], [3, 6, 9, 12]]
+
+
 def test_large_files_lose_the_same_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     confidence = pd.Series(rng.uniform(0.5, 0.99, 5000).round(3)).mask(rng.random(5000) < 0.1)

@@ -21,7 +21,8 @@ class Surprise:
     Attributes
     ----------
     row : int
-        The number of the row among all that were given, from 0.
+        The number of the row among all that were given, from 0; in files also those count that were left out, and
+        files are counted through.
     confidence, doubt : float
         The confidence in the prediction, and 1 - confidence.
     share : float
@@ -59,7 +60,7 @@ def surprises_of(rows: ArrayPredictions, slicing: Any, most: int = 12) -> tuple[
     if certain.any():
         surprise = certain.astype(np.float64)
     shares = surprise / surprise.sum() if len(surprise) else surprise
-    confidence, numbers = rows.confidence_of(slice(None))[wrong], rows.row_numbers()
+    confidence, numbers = rows.confidence_of(slice(None))[wrong], rows.source_numbers()
     return tuple(
         Surprise(
             int(numbers[wrong[i]]),
@@ -84,7 +85,7 @@ def _of_event(rows: ArrayPredictions, slicing: Any, most: int) -> tuple[Surprise
     shares = np.isinf(loss).astype(np.float64) if np.isinf(loss).any() else loss
     shares = shares / (shares.sum() or 1.0)
     order = [i for i in np.argsort(given, kind="stable")[:most].tolist() if given[i] < 0.5]
-    numbers = rows.row_numbers()
+    numbers = rows.source_numbers()
     return tuple(
         Surprise(
             int(numbers[counted[i]]),

@@ -208,7 +208,10 @@ def with_shown(a: Assessment, reading: Reading) -> Assessment:
     """The same assessment, the most surprising errors with the columns that are to be shown."""
     if reading.shown is None or not a.surprises:
         return a
-    rows = reading.shown.take([one.row for one in a.surprises]).to_pylist()
+    held: Any = reading.held
+    # rows of the file that were left out are not among those that are held
+    places = held.row_numbers()[held.source_numbers().searchsorted([one.row for one in a.surprises])]
+    rows = reading.shown.take(places).to_pylist()
     plain = [{name: _plain(value) for name, value in row.items()} for row in rows]
     return replace(a, surprises=tuple(replace(one, shown=row) for one, row in zip(a.surprises, plain, strict=True)))
 

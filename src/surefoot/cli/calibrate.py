@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surefoot._io.masking import masked
+from surefoot._io.printable import printable
 from surefoot.cli.errors import clear_errors, say
 from surefoot.cli.options import (
     Attempted,
     Delimiter,
     Logits,
+    Percent,
     Positive,
     Probabilities,
     Query,
@@ -34,6 +36,7 @@ from surefoot.cli.parsing import closest
 
 if TYPE_CHECKING:
     from surefoot.assessment.calibrate import Calibration, Trial
+    from surefoot.files.accounting import Accounting
     from surefoot.files.held import Reading
     from surefoot.files.part import Part
     from surefoot.files.source import Source
@@ -82,6 +85,7 @@ def command(
     positive: Positive = None,
     attempted: Attempted = None,
     delimiter: Delimiter = None,
+    percent: Percent = None,
     sheet: Sheet = None,
     table: Table = None,
     query: Query = None,
@@ -106,14 +110,16 @@ def command(
         if load is not None:
             from surefoot.calibrators.registry import load as load_calibrator
 
-            model, names, label = load_calibrator(load), None, None
+            model, names, label, known = load_calibrator(load), None, None, None
         else:
             assert fit is not None
-            reading = _read(fit, columns, delimiter, part, positive)
+            reading, known = _read(fit, columns, delimiter, part, positive, percent)
             model = _fit(reading, _checked_method(method))
             names, label = _score_columns(reading), reading.columns.truth if reading.columns else None
         # nothing is written before all is known
-        rows = None if apply is None else _apply(model, names, apply, columns, positive, delimiter, part)
+        rows = (
+            None if apply is None else _apply(model, names, apply, columns, positive, delimiter, part, percent, known)
+        )
         contents: dict[str, Content] = {}
         if save is not None:
             contents[save] = model
@@ -177,18 +183,34 @@ def _open(path: str, delimiter: str | None, part: Part | None, purpose: str) -> 
 
 
 def _read(
-    path: str, columns: dict[str, str], delimiter: str | None, part: Part | None, positive: str | None
-) -> Reading:
-    """Rows with probabilities and truth, in memory."""
+    path: str,
+    columns: dict[str, str],
+    delimiter: str | None,
+    part: Part | None,
+    positive: str | None,
+    percent: bool | None,
+) -> tuple[Reading, Accounting]:
+    """Rows with probabilities and truth, in memory; and how they were read."""
+    from surefoot.files.accounting import Manner
     from surefoot.files.reader import Reader
     from surefoot.files.source import BadFile
 
-    sources = _open(path, delimiter, part, "fit to")
-    reading = Reader(masked(path), sources, columns, None, None, None, None, positive=positive).whole()
+    sources, manner = _open(path, delimiter, part, "fit to"), Manner(percent, may_drop=False)
+    reader = Reader(masked(path), sources, columns, None, None, None, None, positive=positive, manner=manner)
+    reading = reader.whole()
     if reading.columns is None or not (reading.columns.probabilities or reading.columns.logits):
         raise BadFile("calibration needs probabilities; name them with --probabilities or --logits", file=path)
     _say_wrapped(f"Columns used: {reading.said}")
-    return reading
+    _say_scale(reader.accounting)
+    return reading, reader.accounting
+
+
+def _say_scale(accounting: Accounting) -> None:
+    """Say so if a file holds percentages."""
+    from surefoot.files.accounting import PERCENTAGES
+
+    if accounting.scale == "percent":
+        _say_wrapped(f"{printable(accounting.name)}: {PERCENTAGES}")
 
 
 def _say_wrapped(text: str) -> None:
@@ -293,6 +315,8 @@ def _apply(
     positive: str | None,
     delimiter: str | None,
     part: Part | None,
+    percent: bool | None,
+    known: Accounting | None,
 ) -> _Corrected:
     """The rows of a file, in their order and with all their columns, and beside them what the calibrator makes of them.
 
@@ -303,9 +327,11 @@ def _apply(
     import numpy as np
     import pyarrow as pa
 
+    from surefoot.files.accounting import Accounting, Manner
+    from surefoot.files.columns import Columns
     from surefoot.files.databases import is_address
     from surefoot.files.source import BadFile
-    from surefoot.predictions.columns import as_array
+    from surefoot.files.unlabelled import scores_of
 
     sources = _open(path, delimiter, part, "correct")
     names = _columns_for(model, sources[0], columns, positive) if names is None else names
@@ -314,10 +340,14 @@ def _apply(
         if absent is not None:
             raise BadFile(f"there is no column '{absent}', which the calibrator was fitted to", file=source.name)
     # a database may give its rows in another order, or other rows, when it is asked again
-    whole = _rows(sources, None, ()) if is_address(path) else None
-    scores = _rows(sources, names, names) if whole is None else whole
-    values = [as_array(name, scores.column(name)) for name in names]
-    given = values[0] if len(values) == 1 else np.stack(values, axis=1)
+    whole = _rows(sources) if is_address(path) else None
+    role = names[0] if len(names) == 1 else tuple(names)
+    taken = Columns(logits=role) if model.from_logits else Columns(probabilities=role)
+    accounting = Accounting(
+        masked(path), taken, Manner(percent, may_drop=False), is_text=all(s.is_text for s in sources)
+    )
+    given = scores_of(sources, whole, accounting, known)
+    _say_scale(accounting)
     found = model.predict_proba(given)
     second = given.ndim == 1
     largest = (given > (0 if model.from_logits else 0.5)).astype(np.intp) if second else given.argmax(axis=1)
@@ -331,7 +361,7 @@ def _apply(
     if not is_correctness:
         corrected["predicted"] = model.classes_[largest]
         corrected["confidence"] = found[np.arange(len(found)), largest]
-    table = _rows(sources, None, ()) if whole is None else whole
+    table = _rows(sources) if whole is None else whole
     for name, column in corrected.items():
         if _PREFIX + name in table.column_names:
             raise BadFile(f"it has a column '{_PREFIX}{name}' already; rename or drop it", file=masked(path))
@@ -366,18 +396,18 @@ def _columns_for(model: Any, source: Source, columns: dict[str, str], positive: 
     return [places[label] for label in model.classes_.tolist()]
 
 
-def _rows(sources: Sequence[Source], names: Sequence[str] | None, numbers: Sequence[str]) -> Any:
-    """Columns of all files, in the order of rows; all of them, as they are written, if none are named."""
+def _rows(sources: Sequence[Source]) -> Any:
+    """All columns of all files as they are written, in the order of rows."""
     import pyarrow as pa
 
     from surefoot.files.delimited import DelimitedFile
 
     tables = []
     for source in sources:
-        kept = list(source.schema.names) if names is None else list(names)
+        names = list(source.schema.names)
         if isinstance(source, DelimitedFile):
-            source.verbatim = frozenset(kept if names is None else ())
-        tables += [batch.table for batch in source.batches(kept, numbers)]
+            source.verbatim = frozenset(names)
+        tables += [batch.table for batch in source.batches(names, ())]
     return pa.concat_tables(tables, promote_options="permissive")
 
 

@@ -17,6 +17,7 @@ from surefoot.cli.options import (
     Format,
     Html,
     Logits,
+    Percent,
     Positive,
     Predicted,
     Probabilities,
@@ -62,6 +63,7 @@ def command(
     doubt: Doubt = None,
     positive: Positive = None,
     delimiter: Delimiter = None,
+    percent: Percent = None,
     sheet: Sheet = None,
     table: Table = None,
     query: Query = None,
@@ -134,7 +136,7 @@ def command(
         if cost_error is not None and not 0 <= cost_error < float("inf"):
             raise typer.BadParameter(f"--cost-error is {cost_error}; it should be 0 or more")
         with bar("reading") as shown:
-            rows, known, words = read_both(new, reference, columns, delimiter=delimiter, part=part)
+            rows, known, words = read_both(new, reference, columns, delimiter=delimiter, part=part, percent=percent)
             shown(1.0, len(known))
             found = expect(rows, reference=known, calibrator=chosen, level=level, cost_error=cost_error)
         found = replace(found, columns=words)

@@ -28,6 +28,8 @@ _PARTLY = ("p", "partial", "partiallycorrect", "partlycorrect")
 #: A percentage of that or less in every row is rather a rating; and what says that numbers are percentages.
 _RATING, _PERCENT = 10, "pass --percent (sf.load: percent=True)"
 _DROP = "pass --drop-missing (sf.load: drop_missing=True) to leave such rows out and count them"
+_SCALES = {"percent": "percentages", "share of 1": "shares of 1", "logarithm": "logarithms"}
+PERCENTAGES = "Confidences are read as percentages (0 to 100)."
 #: Stated values up to which the share of each is worth telling, and rows from which on.
 _MOST_VALUES, _LEAST_ROWS = 12, 20
 #: Answers by which it is told whether they state a confidence.
@@ -41,6 +43,8 @@ class Manner:
     percent: bool | None = None
     drop_missing: bool = False
     pattern: str | None = None
+    #: Whether rows may be left out where this is asked.
+    may_drop: bool = True
 
     def compiled(self) -> re.Pattern[str] | None:
         if self.pattern is None:
@@ -248,6 +252,19 @@ class Accounting:
                 file=self.name,
             )
 
+    def check_scale_of(self, reference: Accounting) -> None:
+        """Raise if these rows turned out to be on another scale than those that they are judged by."""
+        if self.manner.percent is not None or not reference.scale:
+            return
+        if not self.scale and self._one is not None and reference.scale == "percent":
+            raise self._unclear()
+        if self.scale and self.scale != reference.scale:
+            raise Ambiguous(
+                f"its {self._claims[0]} is read as {_SCALES[self.scale]}, and that of {printable(reference.name)} as "
+                f"{_SCALES[reference.scale]}; write both on one scale, or pass --percent if both are percentages",
+                file=self.name,
+            )
+
     def _unclear(self) -> Ambiguous:
         """The error of a 1 that nothing explains."""
         told = (
@@ -281,7 +298,7 @@ class Accounting:
         if not self.manner.drop_missing:
             row, reason, name = first
             written = written_as.get(name, table.column(name))[row].as_py()
-            hint = _DROP
+            hint = _DROP if self.manner.may_drop else "fill it in, or drop the row"
             if reason == DEFAULTED and self.columns.correct is not None:
                 hint += (
                     f", or name --correct {printable(self.columns.correct)} --confidence {printable(name)} to take them"
@@ -298,6 +315,10 @@ class Accounting:
         self.gaps += (kept_before + np.cumsum(~lacking)[lacking]).tolist()
         return table.filter(pa.array(~lacking))
 
+    def numbers(self, kept: Any) -> Any:
+        """The numbers that kept rows have among all that were read, those that were left out too."""
+        return kept + np.searchsorted(self.gaps, kept, side="right")
+
     def notes(self) -> tuple[str, ...]:
         """What was read otherwise than it stands in the file, in sentences."""
         told = []
@@ -309,7 +330,7 @@ class Accounting:
                 f"which states none. It is taken, because {printable(str(self.columns.confidence))} was named."
             )
         if self.scale == "percent":
-            told.append("Confidences are read as percentages (0 to 100).")
+            told.append(PERCENTAGES)
         if self.scale == "logarithm":
             of = (
                 "the mean of its tokens"

@@ -87,4 +87,5 @@ def _only(reading: Reading, rows: list[int]) -> Reading:
         notes.append(f"{left:,} of {len(held):,} rows are left out: not all models have them.")
     if skipped:
         notes.append(f"{skipped:,} more rows were not attempted.")
-    return replace(reading, held=held[chosen], groups=groups, shown=None, notes=tuple(notes))
+    paired_rows = replace(held[chosen], _numbers=held.source_numbers()[chosen])
+    return replace(reading, held=paired_rows, groups=groups, shown=None, notes=tuple(notes))

@@ -176,6 +176,8 @@ class Reader(Attempting):
             decimals = self._decimals_of(predictions)
             predictions = predictions.rounded_at(decimals) if decimals else predictions
         predictions = self._viewed(predictions)
+        if self.gaps:
+            predictions = replace(predictions, _numbers=self.accounting.numbers(predictions.row_numbers()))
         by = self.by_values(table, predictions)
         shown = table.select(self.show) if self.show else None
         groups = self.group_values(table)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from surefoot._io.masking import masked
 from surefoot._io.printable import printable
 from surefoot.core.tally import Tally
 from surefoot.errors import InvalidPredictions
-from surefoot.files.accounting import Accounting, Manner
+from surefoot.files.accounting import PERCENTAGES, Accounting, Manner
 from surefoot.files.columns import Columns
 from surefoot.files.finding import find_unlabelled
 from surefoot.files.opening import open_data
@@ -30,19 +30,27 @@ _ROLES = ("predicted", "confidence", "doubt", "probabilities", "logits")
 
 
 def read_both(
-    new: Any, reference: Any, given: Mapping[str, Any], *, delimiter: str | None = None, part: Part | None = None
+    new: Any,
+    reference: Any,
+    given: Mapping[str, Any],
+    *,
+    delimiter: str | None = None,
+    part: Part | None = None,
+    percent: bool | None = None,
 ) -> tuple[Any, Any, str]:
     """Rows without labels and their reference, of which each may be a file; and which columns were used, in words."""
     named, options = file_arguments(named_columns(given, "expect"))
     columns, words = None, ""
+    manner = Manner(percent, may_drop=False)
+    known: Accounting | None = None
     if isinstance(reference, str):
         labels, floor = options.pop("labels", None), options.pop("floor", None)
         sources = _sources(reference, delimiter, part)
-        reader = Reader(masked(reference), sources, named, None, labels, floor, None, **options)
+        reader = Reader(masked(reference), sources, named, None, labels, floor, None, manner=manner, **options)
         reading = reader.whole()
-        reference, columns, words = reading.held, reading.columns, reading.said
+        reference, columns, words, known = reading.held, reading.columns, reading.said, reader.accounting
     if isinstance(new, str):
-        new, note = _read(new, named, columns, delimiter, part)
+        new, note = _read(new, named, columns, delimiter, part, manner, known)
         words = f"{words}{'. ' if words and note else ''}{note}"
     return new, reference, words
 
@@ -54,10 +62,49 @@ def _sources(path: str, delimiter: str | None, part: Part | None) -> list[Source
     return sources
 
 
+def settle_all(accounting: Accounting, parts: Iterable[tuple[str, Iterable[Any]]], known: Accounting | None) -> Any:
+    """The rows of files, given by their tables, with confidences from 0 to 1, on the scale of those that are known."""
+    import pyarrow as pa
+
+    settled = []
+    for file, tables in parts:
+        read = 0
+        for table in tables:
+            settled.append(accounting.settle(table, {"file": file, "row": read}))
+            read += table.num_rows
+    accounting.check_scale()
+    if known is not None:
+        accounting.check_scale_of(known)
+    return pa.concat_tables(settled, promote_options="permissive")
+
+
+def scores_of(sources: Sequence[Source], whole: Any, accounting: Accounting, known: Accounting | None) -> Any:
+    """The probabilities or logits of files, or of a table that is read already, as a calibrator takes them."""
+    roles = accounting.columns
+    names = roles.names()
+    parts: Iterable[tuple[str, Iterable[Any]]] = (
+        [(accounting.name, [whole.select(names)])]
+        if whole is not None
+        else ((source.name, (batch.table for batch in source.batches(names, names))) for source in sources)
+    )
+    table = settle_all(accounting, parts, known)
+    values = [as_array(name, table.column(name)) for name in names]
+    if len(values) == 1:
+        return values[0]
+    given = np.stack(values, axis=1)
+    return sums_to_one(given) if accounting.is_text and roles.logits is None else given
+
+
 def _read(
-    path: str, named: Mapping[str, Any], columns: Columns | None, delimiter: str | None, part: Part | None
+    path: str,
+    named: Mapping[str, Any],
+    columns: Columns | None,
+    delimiter: str | None,
+    part: Part | None,
+    manner: Manner,
+    judged_by: Accounting | None,
 ) -> tuple[Unlabelled, str]:
-    """The rows of a file, whose labels are not read; and a note if it has any."""
+    """The rows of a file, whose labels are not read; and notes if it has any, and if it holds percentages."""
     import pyarrow as pa
 
     sources, path = _sources(path, delimiter, part), masked(path)
@@ -80,14 +127,12 @@ def _read(
                 file=path,
             )
     is_text = all(source.is_text for source in sources)
-    accounting, tables = Accounting(path, columns, Manner(), is_text=is_text), []
-    for source in sources:
-        read = 0
-        for batch in source.batches(columns.names(), columns.numbers()):
-            tables.append(accounting.settle(batch.table, {"file": source.name, "row": read}))
-            read += batch.table.num_rows
-    accounting.check_scale()
-    table = pa.concat_tables(tables, promote_options="permissive")
+    accounting = Accounting(path, columns, manner, is_text=is_text)
+    names, numbers = columns.names(), columns.numbers()
+    parts = ((source.name, (batch.table for batch in source.batches(names, numbers))) for source in sources)
+    table = settle_all(accounting, parts, judged_by)
+    if accounting.scale == "percent":
+        note = f"{note}{'. ' if note else ''}{PERCENTAGES.rstrip('.')}"
     if not table.num_rows:
         raise BadFile("no rows; there is nothing to expect", file=path)
     if columns.attempted is not None:

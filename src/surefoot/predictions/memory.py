@@ -48,6 +48,8 @@ class InMemory(Predictions):
     event_label: Label | None = None
     #: Which of the rows that were given were attempted; these are the rows. None if all were.
     attempted: Any = None
+    #: The number of each row in the data that it was read from, where others were left out; None if that is its place.
+    _numbers: Any = None
     #: A score of each class for each row, which are no probabilities: each class is ranked by its own.
     scores: Any = None
 
@@ -105,10 +107,14 @@ class InMemory(Predictions):
         return dict(zip(found.tolist(), counts.tolist(), strict=True))
 
     def row_numbers(self) -> Any:
-        """The number of each row among all that were given."""
+        """The number of each row among those of the columns that were given, by which others are looked up."""
         if self.attempted is None:
             return self.xp.arange(len(self))
         return self.xp.where(self.attempted)[0]
+
+    def source_numbers(self) -> Any:
+        """The number of each row where it came from: in a file also those count that were left out of the columns."""
+        return self.row_numbers() if self._numbers is None else self._numbers
 
     @property
     def wrong(self) -> Any:
