@@ -8,7 +8,6 @@ they had. One against the rest, the event is that a row is of a class, and rows 
 from __future__ import annotations
 
 import inspect
-import math
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
 from os import PathLike
@@ -24,6 +23,8 @@ from surefoot.errors import InvalidCalibrator, InvalidPredictions
 from surefoot.predictions import ArrayPredictions, Predictions
 
 SCHEMA = 1
+#: Far beyond what any fit gives.
+_LARGEST = 1e100
 
 #: What "add one wrong" proves.
 SAFE = "On fresh exchangeable samples the mean CSR is at most 1."
@@ -68,8 +69,9 @@ class Support:
     overall: float
 
     def __post_init__(self) -> None:
-        if not isinstance(self.rows, int) or self.rows < 1 or not 0 < self.overall < 1:
-            raise ValueError("support needs a number of rows and a doubt between 0 and 1")
+        if not isinstance(self.rows, int) or self.rows < 1 or not self.share / 2 <= self.overall < 1:
+            # with one more error counted, rows show 1 / (rows + 1) at least; half of it leaves room for rounding
+            raise ValueError("support needs a number of rows, and a doubt below 1 that so many rows can show")
 
     @property
     def share(self) -> float:
@@ -426,8 +428,8 @@ def check_steps(start: Floats, *values: Floats, more: int = 0) -> None:
 
 
 def check_finite(*values: float) -> None:
-    """Raise unless all are finite numbers."""
-    if not all(isinstance(value, int | float) and math.isfinite(value) for value in values):
+    """Raise unless all are numbers that stay finite when they are multiplied by log-odds and added."""
+    if not all(isinstance(value, int | float) and abs(value) <= _LARGEST for value in values):
         raise ValueError("a parameter is not a finite number")
 
 

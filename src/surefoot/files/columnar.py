@@ -31,7 +31,7 @@ class ParquetFile:
             # read ahead by us, a batch at a time: Arrow would hold a whole file
             self._file = pq.ParquetFile(data, pre_buffer=False)
             self.schema: pa.Schema = self._file.schema_arrow
-            names = self.schema.names
+            names = _names_of(self.schema)
         except Exception as error:  # libraries raise almost anything at damaged files, see damage.py
             raise BadFile(f"{_damage(error)}; nothing was read", file=name) from error
         check_names(name, names)
@@ -119,7 +119,7 @@ class ArrowFile:
         self.name, self._data = name, data
         with damaged(name, "not an Arrow file, or a truncated one"), self._open() as reader:
             self.schema: pa.Schema = reader.schema
-            names = self.schema.names
+            names = _names_of(self.schema)
         check_names(name, names)
 
     def _open(self, columns: Sequence[str] | None = None) -> Any:
@@ -159,6 +159,24 @@ class ArrowFile:
                     part = table.slice(start, _ROWS)
                     done += part.num_rows
                     yield Batch(part, number / (count or number + 1))
+
+
+def _names_of(schema: pa.Schema) -> list[str]:
+    """The names of columns. Those within nested columns are read as well: one that is no text is damage, wherever."""
+    import pyarrow.types as kinds
+
+    pending = list(schema)
+    while pending:
+        field = pending.pop()
+        field.name  # noqa: B018 (raises where it is no text)
+        kind = field.type
+        if kinds.is_struct(kind) or kinds.is_union(kind):
+            pending += [kind[i] for i in range(kind.num_fields)]
+        elif kinds.is_map(kind):
+            pending += [kind.key_field, kind.item_field]
+        elif kinds.is_nested(kind) and hasattr(kind, "value_field"):
+            pending.append(kind.value_field)
+    return list(schema.names)
 
 
 def _is_text(kind: Any) -> bool:

@@ -305,6 +305,8 @@ def test_bad_input_changes_nothing() -> None:
         (lambda: m.expect([1.5], [0.6]), "whole numbers or strings"),
         (lambda: m.expect([None], [0.6]), "whole numbers or strings"),
         (lambda: m.expect([True], [0.6]), "whole numbers or strings"),
+        (lambda: m.update([True], [0.6], ids=["x" * 10_001]), r"ids\[0\] has 10,001 characters; .* at most 10,000"),
+        (lambda: m.update([True], [0.6], ids=[-(10**1000)]), r"ids\[0\] is a number of more than 1,000 digits"),
     ):
         with pytest.raises(InvalidPredictions, match=match):
             call()
@@ -347,6 +349,27 @@ def test_saved_and_loaded_it_goes_on_as_if_nothing_had_happened(tmp_path) -> Non
     resumed.update([False], [1.0])
     resumed.save(tmp_path / "m")
     assert Monitor.load(tmp_path / "m").e_value == math.inf
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        ["12345678901234567890", "12345678901234567891"],
+        [2**63 - 1, -(2**63) - 1],
+        ["9" * 1000, -(10**999)],
+        ["9" * 1001, "x" * 10_000],
+        ["\ud800", "a\x00b"],
+    ],
+    ids=["20 digits", "beyond 64 bits", "1,000 digits", "as long as may be", "odd characters"],
+)
+def test_whatever_ids_are_counted_a_saved_state_holds_them(ids: list[int | str], tmp_path) -> None:
+    m = Monitor()
+    m.update([True, False], [0.9, 0.8], ids=ids)
+    m.expect([f"{one}0" for one in ids if len(str(one)) < 1000], [0.7] * sum(len(str(one)) < 1000 for one in ids))
+    m.save(tmp_path / "m")
+    again = Monitor.load(tmp_path / "m")
+    again.update([True, False], [0.9, 0.8], ids=ids)
+    assert (again.rows, again.repeated, again.pending) == (2, 2, m.pending)
 
 
 def test_a_damaged_foreign_or_newer_file_is_a_clear_error(tmp_path) -> None:

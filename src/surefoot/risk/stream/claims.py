@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from surefoot._io import limits
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions import ArrayPredictions
 from surefoot.risk.law.cells import Codes
-from surefoot.risk.stream.id_set import Id, plain_id
+from surefoot.risk.stream.id_set import MOST_DIGITS, Id, plain_id
 from surefoot.risk.stream.issued import Issued
+
+_TOO_LARGE = 10**MOST_DIGITS
 
 
 def as_ids(ids: Any) -> list[Id]:
@@ -24,6 +27,11 @@ def as_ids(ids: Any) -> list[Id]:
         value = value.item() if isinstance(value, np.generic) else value
         if isinstance(value, bool) or not isinstance(value, int | str):
             raise InvalidPredictions(f"ids[{i}] is {value!r}; ids are whole numbers or strings.")
+        # what a saved monitor could not hold is refused before it is counted
+        if isinstance(value, str) and len(value) > limits.LABEL:
+            raise InvalidPredictions(f"ids[{i}] has {len(value):,} characters; an id has at most {limits.LABEL:,}.")
+        if isinstance(value, int) and abs(value) >= _TOO_LARGE:
+            raise InvalidPredictions(f"ids[{i}] is a number of more than {MOST_DIGITS:,} digits; pass it as text.")
         plain.append(plain_id(value))
     return plain
 

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 #: Text that is a whole number just as Python writes it is kept as that number: it takes less room, and none is lost.
 Id = int | str
-#: Digits up to which it is.
-_MOST_DIGITS = 1000
+#: Digits up to which it is; whole numbers that are no text may have no more.
+MOST_DIGITS = 1000
 
 
 def plain_id(one: Id) -> Id:
@@ -24,7 +24,7 @@ def plain_id(one: Id) -> Id:
     >>> plain_id("7"), plain_id("007"), plain_id("-3"), plain_id("-0"), plain_id("²")
     (7, '007', -3, '-0', '²')
     """
-    if not isinstance(one, str) or len(one) > _MOST_DIGITS:
+    if not isinstance(one, str) or len(one) > MOST_DIGITS:
         return one
     digits = one.removeprefix("-")
     is_number = digits.isascii() and digits.isdecimal() and (digits[0] != "0" or one == "0")

@@ -34,6 +34,14 @@ class _Id:
             raise refuse(value, where, f"an id: a whole number or at most {limits.LABEL:,} characters")
 
 
+class _Bound:
+    """Where a stretch of ids begins or ends: a whole number of any size, as ids are."""
+
+    def check(self, value: object, where: str) -> None:
+        if type(value) is not int:
+            raise refuse(value, where, "a whole number")
+
+
 def _bets(count: int, least: float = -math.inf) -> ListOf:
     return ListOf(Number(least, words=INFINITE), least=count, most=count)
 
@@ -84,7 +92,7 @@ _REQUIRED: dict[str, Shape] = {
     "drift_rows": ListOf(_COUNT),
     "drift": Flag(),
     "sides": MapOf(_SIDE),
-    "seen": Record({"stretches": ListOf(Row((Whole(-(1 << 63)), Whole(-(1 << 63))))), "names": ListOf(_Id())}),
+    "seen": Record({"stretches": ListOf(Row((_Bound(), _Bound()))), "names": ListOf(_Id())}),
 }
 #: What earlier versions did not hold, or held otherwise.
 _OPTIONAL: dict[str, Shape] = {
