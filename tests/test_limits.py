@@ -23,6 +23,9 @@ import zstandard
 import surefoot as sf
 from surefoot._io import limits
 from surefoot.files.json_text import check_nesting
+from surefoot.files.streams import LiveLines
+from surefoot.files.zipped import MOST_OF_ONE
+from surefoot.metrics.confusion import MOST_CLASSES
 
 ROWS = "correct,confidence\n1,0.9\n0,0.6\n"
 
@@ -96,8 +99,60 @@ def test_a_line(tmp_path: Path) -> None:
 
     assert len(load(tmp_path / "a.csv", long(limits.LINE))) == 2
     with pytest.raises(sf.InvalidPredictions, match="a line is longer than 32 MiB"):
-        # what is looked at is a piece, which may hold a little of the next line
-        load(tmp_path / "a.csv", long(2 * limits.LINE + 1))
+        load(tmp_path / "a.csv", long(limits.LINE + 1))
+
+
+def test_a_line_that_arrives(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "LINE", 1000)
+
+    def arrived(size: int) -> int:
+        lines = f"correct,confidence,note\n1,0.9,{'x' * (size - len('1,0.9,'))}\n0,0.6,y\n"
+        return sum(len(piece.data) for piece in LiveLines("it", io.BytesIO(lines.encode()), quoted=True))
+
+    assert arrived(1000) == 1000 + len("correct,confidence,note\n\n0,0.6,y\n")
+    with pytest.raises(sf.InvalidPredictions, match="a line is longer than"):
+        arrived(1001)
+
+
+def test_a_line_of_json_lines(tmp_path: Path) -> None:
+    def long(size: int) -> str:
+        line = '{"correct": 1, "confidence": 0.9, "note": "'
+        return f'{{"correct": 0, "confidence": 0.8}}\n{line}{"x" * (size - len(line) - 2)}"}}\n'
+
+    assert len(load(tmp_path / "a.jsonl", long(limits.DOCUMENT))) == 2
+    with pytest.raises(sf.InvalidPredictions, match="a line is longer than 128 MiB"):
+        load(tmp_path / "a.jsonl", long(limits.DOCUMENT + 1))
+
+
+def test_an_entry_of_a_log(tmp_path: Path) -> None:
+    def padded(size: int) -> sf.Predictions:
+        summaries = b'[{"id": 1, "epoch": 1, "scores": {"match": {"value": "C", "metadata": {"confidence": 0.9}}}}]'
+        with zipfile.ZipFile(tmp_path / "a.eval", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            archive.writestr("header.json", '{"status": "success", "eval": {"task": "t", "model": "m"}}')
+            archive.writestr("summaries.json", summaries + b" " * (size - len(summaries)))
+        return sf.load(tmp_path / "a.eval")
+
+    assert len(padded(MOST_OF_ONE)) == 1
+    with pytest.raises(sf.InvalidPredictions, match=r"summaries\.json would unpack to more than 128 MiB"):
+        padded(MOST_OF_ONE + 1)
+
+
+def test_classes_of_a_confusion_matrix() -> None:
+    def of(count: int) -> float:
+        labels = np.arange(count)
+        return sf.cw_mcc(labels, labels, np.full(count, 0.9))
+
+    tracemalloc.start()
+    try:
+        assert of(MOST_CLASSES) == pytest.approx(1, rel=1e-12)
+        # the matrix itself, which nobody asked for, would take 3.2 GB
+        assert tracemalloc.get_traced_memory()[1] < 100e6
+    finally:
+        tracemalloc.stop()
+    with pytest.raises(
+        sf.InvalidPredictions, match=r"20,001 classes, too many for a confusion matrix \(at most 20,000\)"
+    ):
+        of(MOST_CLASSES + 1)
 
 
 def test_nesting(tmp_path: Path) -> None:
@@ -223,6 +278,8 @@ def test_the_page_of_limits_says_what_they_are() -> None:
     assert cells["levels of lists and objects in JSON"] == f"{limits.NESTING}"
     assert cells["a JSON document in one piece, or one line of JSON lines"] == limits.in_words(limits.DOCUMENT)
     assert cells["what a file that is read whole unpacks to"].startswith(limits.in_words(limits.UNPACKED))
+    assert cells["an entry of a log of Inspect AI"] == limits.in_words(MOST_OF_ONE)
+    assert cells["classes of a confusion matrix"] == f"{MOST_CLASSES:,}"
     for kind, size in limits.SAVED.items():
         assert cells[f"a saved {kind}"] == limits.in_words(size)
 

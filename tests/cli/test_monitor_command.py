@@ -14,7 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import surefoot as sf
+from surefoot import Monitor
 from surefoot.cli import run
+from surefoot.files.delimited import DelimitedFile
+from surefoot.files.json_lines import JsonLinesFile
+from surefoot.files.streams import LiveLines
 
 
 def out(capfd: pytest.CaptureFixture[str]) -> str:
@@ -66,6 +70,40 @@ def test_monitor_follows_a_pipe_line_by_line(tmp_path: Path) -> None:
     process.kill()
     process.communicate()
     assert sf.Monitor.load(state).rows == 2
+
+
+class Blocks:
+    """A pipe that hands out what is written to it, a block at a time."""
+
+    def __init__(self, *blocks: bytes) -> None:
+        self.blocks = [*blocks]
+
+    def read1(self, size: int) -> bytes:
+        return self.blocks.pop(0) if self.blocks else b""
+
+
+@pytest.mark.parametrize("cut", range(1, 40))
+def test_a_pipe_may_pause_within_a_line(cut: int) -> None:
+    rows = b'note,correct,confidence\na,1,0.9\n"b\n,""c",0,0.8\nd,1,0.7\n'
+    lines = LiveLines("it", Blocks(rows[:cut], rows[cut : 2 * cut], rows[2 * cut :]), quoted=True)  # type: ignore[arg-type]
+    table = DelimitedFile("it", lines, None)
+    values = [batch.table.to_pylist() for batch in table.batches(["correct", "confidence"], ["confidence"])]
+    assert [row["confidence"] for some in values for row in some] == [0.9, 0.8, 0.7]
+
+
+def test_a_pipe_may_pause_within_an_object() -> None:
+    rows = b'{"correct": 1, "confidence": 0.9}\n{"correct": 0, "confidence": 0.8}\n'
+    lines = LiveLines("it", Blocks(rows[:40], rows[40:]), quoted=False)  # type: ignore[arg-type]
+    batches = JsonLinesFile("it", lines).batches(["correct", "confidence"], ["confidence"])
+    assert [batch.table.column("confidence").to_pylist() for batch in batches] == [[0.9], [0.8]]
+
+
+def test_a_large_file_through_a_pipe(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    text = "correct,confidence,region\n" + "1,0.75,north\n" * 20_000
+    command = [sys.executable, "-m", "surefoot", "monitor", "-", "--state", str(tmp_path / "s")]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert Monitor.load(tmp_path / "s").rows == 20_000
 
 
 def test_a_one_that_comes_first_in_a_stream_of_text_is_no_claim(

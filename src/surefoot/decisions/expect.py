@@ -23,7 +23,7 @@ from surefoot.decisions.limits import limits, with_edges
 from surefoot.decisions.outcomes import OutcomeModel
 from surefoot.decisions.shift import shift_between
 from surefoot.errors import InvalidPredictions
-from surefoot.metrics.confusion import Confusion, cells
+from surefoot.metrics.confusion import confusion_of
 from surefoot.predictions import ArrayPredictions, as_predictions
 from surefoot.predictions.arguments import Columns
 from surefoot.predictions.borders import attempts_of
@@ -145,7 +145,7 @@ def expect(
         rows=len(rows),
         reference_rows=len(known),
         labels=known.labels,
-        confusion=None if matrix is None or known.labels is None else Confusion(known.labels, *cells(matrix), matrix),
+        confusion=None if matrix is None or known.labels is None else confusion_of(known.labels, matrix),
         shift=shift_between(rows, known, level, of_classes=known.labels is not None),
         calibrator=type(chosen).__name__,
         columns=words,

@@ -23,7 +23,7 @@ from surefoot.core.table import Floats
 from surefoot.decisions.confusions import Shares
 from surefoot.decisions.outcomes import Outcomes
 from surefoot.metrics.classwise import f1, precision, recall
-from surefoot.metrics.confusion import cells
+from surefoot.metrics.confusion import cells, pairs_of
 from surefoot.metrics.proper import BRIER, LOG_LOSS
 from surefoot.metrics.ranking import ScoreOrder, pair_probability
 from surefoot.metrics.weighted import ACCURACY, CW_ACCURACY
@@ -194,7 +194,8 @@ def _of_confusions(outcomes: Outcomes, table: Floats) -> Iterator[tuple[str, For
     predicted = outcomes.predicted
     assert predicted is not None
     matrix = confusion_matrix(outcomes, table)
-    four, count = cells(matrix), len(matrix)
+    count = len(matrix)
+    four = cells(pairs_of(matrix), count)
     # of two classes the second's, as everywhere; of more, the mean over those that have a value
     for name, formula in _OF_CELLS.items():
         values = np.asarray(formula(*four), dtype=np.float64)

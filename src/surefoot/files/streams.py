@@ -72,6 +72,14 @@ class Pieces:
                 return False
         return True
 
+    def _check_lines(self, piece: bytes | bytearray, end: int) -> None:
+        """Refuse a piece in which a line is longer than lines may be."""
+        at = 0
+        while end - at > self._longest:
+            cut = piece.rfind(b"\n", at, at + self._longest + 1) + 1
+            self._check_line(end - at if not cut else 0)
+            at = cut
+
     def _check_line(self, size: int) -> None:
         """Refuse a line that is longer than lines may be."""
         if size > self._longest:
@@ -98,6 +106,7 @@ class Pieces:
                 cut = held if not got else _line_end(buffer, held, self._quoted)
                 rest = bytes(view[cut:held])
                 self._check_line(len(rest))
+                self._check_lines(buffer, cut)
                 if cut:
                     share = min(1.0, raw.tell() / self._size) if self._size else 0.0
                     yield Piece(view[:cut], share, buffer.find(b'"', 0, cut) >= 0)
@@ -116,12 +125,17 @@ class LiveLines(Pieces):
         self._text = AsUtf8(stream) if quoted else None
         self._seen = bytearray()
         self._is_over = False
+        #: Where a quoted cell begins that is not closed yet, and up to where it was looked for; -1 if there is none.
+        self._opened, self._looked = -1, 0
 
     def first(self) -> bytes:
-        """The header and the first row; of objects, the first of them."""
-        while not self._is_over and self._seen.count(b"\n") < (1 if self._seen[:64].lstrip().startswith(b"{") else 2):
+        """The header and the first row at least; of objects, the first. What has come of the next line waits."""
+        while not self._is_over:
+            is_object = self._seen[:64].lstrip().startswith(b"{")
+            if self._seen.count(b"\n", 0, self._end()) >= (1 if is_object else 2):
+                break
             self._read_more()
-        return bytes(self._seen)
+        return bytes(self._seen[: self._end()])
 
     def _read_more(self) -> None:
         """The next bytes that are there."""
@@ -132,22 +146,30 @@ class LiveLines(Pieces):
         self._check_line(len(self._seen) - end)
 
     def _end(self) -> int:
-        """Where the last whole line ends."""
+        """Where the last whole line ends; the last one of all is whole."""
+        if self._is_over:
+            return len(self._seen)
         cut = self._seen.rfind(b"\n") + 1
-        if not self._quoted or (opened := open_from(self._seen[:cut])) < 0:
+        if not self._quoted:
             return cut
-        cut = self._seen.rfind(b"\n", 0, opened) + 1
-        if not cut:
-            self._check_line(len(self._seen))
-        return cut
+        # without another quote a cell stays open, and need not be looked through again
+        if self._opened < 0 or self._seen.find(b'"', self._looked) >= 0:
+            self._opened = open_from(self._seen[:cut])
+        self._looked = cut
+        if self._opened < 0:
+            return cut
+        self._check_line(len(self._seen) - self._opened)
+        return self._seen.rfind(b"\n", 0, self._opened) + 1
 
     def __iter__(self) -> Iterator[Piece]:
         self.first()
         while True:
-            cut = len(self._seen) if self._is_over else self._end()
+            cut = self._end()
             if cut:
                 held = bytes(self._seen[:cut])
+                self._check_lines(held, cut)
                 del self._seen[:cut]
+                self._opened, self._looked = -1, 0
                 yield Piece(memoryview(held), float(self._is_over), b'"' in held)
             if self._is_over:
                 return

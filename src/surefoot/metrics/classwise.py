@@ -17,7 +17,7 @@ import numpy as np
 from surefoot.core.metric import Metric, undefined
 from surefoot.core.table import Floats
 from surefoot.metrics.averages import Average, average_classes
-from surefoot.metrics.confusion import Confusion, Formula, asked_labels, cells, confusion_metric
+from surefoot.metrics.confusion import Confusion, Formula, asked_labels, confusion_metric
 from surefoot.predictions import as_predictions
 from surefoot.predictions.arguments import Columns, takes_predictions
 
@@ -261,14 +261,14 @@ def _mean_recall(confusion: Confusion) -> Any:
 
 
 def _whole_mcc(confusion: Confusion) -> Any:
-    tp, fp, fn, tn = cells(confusion.matrix)
+    tp, fp, fn, tn = confusion.among
     # sums over classes of what is never negative where it is not; totals less sums of squares would cancel
     spread = math.sqrt((tp + fp) @ (tn + fn)) * math.sqrt((tp + fn) @ (tn + fp))
     return float((tp * tn - fp * fn).sum()) / spread if spread else undefined("only one class is true or predicted")
 
 
 def _whole_kappa(confusion: Confusion) -> Any:
-    tp, fp, fn, tn = cells(confusion.matrix)
+    tp, fp, fn, tn = confusion.among
     beyond_chance = float((tp + fn) @ (tn + fn))
     return float((tp * tn - fp * fn).sum()) / beyond_chance if beyond_chance else undefined("only one class occurs")
 

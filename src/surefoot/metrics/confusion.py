@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Unpack
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
+import numpy.typing as npt
 
 from surefoot._io.presentation import present
 from surefoot.core.keys import CLASS_PAIR, HALF, LOWER
@@ -28,7 +30,16 @@ CW_PAIRS = Term("confidence by class pair", lambda row: row.weight * row.confide
 #: Metrics of one class against the rest, of (tp, fp, fn, tn), numbers or arrays.
 Formula = Callable[[Any, Any, Any, Any], Any]
 
-_MOST_CLASSES = 20_000
+#: Of more classes there is no confusion matrix.
+MOST_CLASSES = 20_000
+
+
+class Pairs(NamedTuple):
+    """Totals of pairs of classes, each pair once; others are 0."""
+
+    true: npt.NDArray[np.intp]
+    predicted: npt.NDArray[np.intp]
+    total: Floats
 
 
 @dataclass(frozen=True)
@@ -52,7 +63,20 @@ class Confusion:
     fp: Floats
     fn: Floats
     tn: Floats
-    matrix: Floats
+    _pairs: Pairs = field(repr=False)
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """Rows are true classes, columns are predicted classes."""
+        # made when it is asked for: of many classes it is large, and nearly empty
+        matrix = np.zeros((len(self.labels), len(self.labels)))
+        matrix[self._pairs.true, self._pairs.predicted] = self._pairs.total
+        return matrix
+
+    @cached_property
+    def among(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """The four cells of each class among these classes alone, as if there were no others."""
+        return cells(self._pairs, len(self.labels))
 
     @property
     def p(self) -> Floats:
@@ -68,61 +92,78 @@ class Confusion:
         return str(present("notebook", "confusion_table", self))
 
 
+def confusion_of(labels: tuple[Label, ...], matrix: Floats) -> Confusion:
+    """A confusion matrix that is at hand, with its cells."""
+    pairs = pairs_of(matrix)
+    return Confusion(labels, *cells(pairs, len(labels)), pairs)
+
+
+def pairs_of(matrix: Floats) -> Pairs:
+    """All cells of a matrix, as pairs of classes."""
+    classes = np.arange(len(matrix))
+    return Pairs(np.repeat(classes, len(matrix)), np.tile(classes, len(matrix)), matrix.ravel())
+
+
 def read_confusion(t: Tally, term: Term, labels: tuple[Label, ...] | None = None) -> Confusion:
     """The confusion matrix a tally holds, over its own labels or over those asked for."""
-    assert t.labels is not None
-    whole: Floats = t.cached(f"matrix of {term.name}", lambda: _matrix(t, term))
+    whole: Confusion = t.cached(f"confusion of {term.name}", lambda: _whole(t, term))
     if labels is None or labels == t.labels:
-        four: tuple[Floats, Floats, Floats, Floats] = t.cached(f"cells of {term.name}", lambda: cells(whole))
-        return Confusion(t.labels, *four, whole)
-    where = {label: i for i, label in enumerate(t.labels)}
+        return whole
+    where = {label: i for i, label in enumerate(whole.labels)}
     known = [i for i, label in enumerate(labels) if label in where]
     source = np.array([where[labels[i]] for i in known], dtype=np.intp)
     tp, fp, fn, tn = (np.zeros(len(labels)) for _ in range(4))
-    for cell, picked in zip(cells(whole), (tp, fp, fn, tn), strict=True):
+    for cell, picked in zip((whole.tp, whole.fp, whole.fn, whole.tn), (tp, fp, fn, tn), strict=True):
         picked[known] = cell[source]
-    tn[np.setdiff1d(np.arange(len(labels)), known)] = whole.sum()
-    matrix = np.zeros((len(labels), len(labels)))
-    matrix[np.ix_(known, known)] = whole[np.ix_(source, source)]
-    return Confusion(labels, tp, fp, fn, tn, matrix)
+    true, predicted, total = whole._pairs
+    tn[np.setdiff1d(np.arange(len(labels)), known)] = total.sum()
+    place = np.full(len(whole.labels), -1, dtype=np.intp)
+    place[source] = known
+    kept = (place[true] >= 0) & (place[predicted] >= 0)
+    return Confusion(labels, tp, fp, fn, tn, Pairs(place[true[kept]], place[predicted[kept]], total[kept]))
 
 
-def cells(matrix: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """True and false positives, false and true negatives of each class against the rest."""
-    off_diagonal = matrix.copy()
-    np.fill_diagonal(off_diagonal, 0)
-    return np.diag(matrix).copy(), off_diagonal.sum(axis=0), off_diagonal.sum(axis=1), _neither(matrix)
-
-
-def _matrix(t: Tally, term: Term) -> Floats:
+def _whole(t: Tally, term: Term) -> Confusion:
     assert t.labels is not None
     count = len(t.labels)
-    if count > _MOST_CLASSES:
+    if count > MOST_CLASSES:
         raise InvalidPredictions(
-            f"these labels hold {count:,} classes, too many for a confusion matrix (at most {_MOST_CLASSES:,}); "
+            f"these labels hold {count:,} classes, too many for a confusion matrix (at most {MOST_CLASSES:,}); "
             "are they identifiers?"
         )
     table = t.table(term.key)
-    matrix = np.zeros((count, count))
-    matrix[table.codes >> HALF, table.codes & LOWER] = table.totals[term.name].value
-    return matrix
+    pairs = Pairs(
+        (table.codes >> HALF).astype(np.intp), (table.codes & LOWER).astype(np.intp), table.totals[term.name].value
+    )
+    return Confusion(t.labels, *cells(pairs, count), pairs)
 
 
-def _neither(matrix: Floats) -> Floats:
+def cells(pairs: Pairs, count: int) -> tuple[Floats, Floats, Floats, Floats]:
+    """True and false positives, false and true negatives of each class against the rest."""
+    true, predicted, total = pairs
+    right = true == predicted
+    tp = np.bincount(true[right], total[right], count)
+    fp = np.bincount(predicted[~right], total[~right], count)
+    fn = np.bincount(true[~right], total[~right], count)
+    return tp, fp, fn, _neither(pairs, count)
+
+
+def _neither(pairs: Pairs, count: int) -> Floats:
     """For each class, all but its row and its column, by additions alone.
 
-    Total - row - column + cell would round, and could fall below zero.
+    Total - row - column + cell would round, and could fall below zero. Instead the rows above each class are added up
+    column by column, then those below; no more is held than one row.
     """
-    count = len(matrix)
+    order = np.argsort(pairs.true, kind="stable")
+    predicted, total = pairs.predicted[order], pairs.total[order]
+    starts = np.searchsorted(pairs.true[order], np.arange(count + 1))
     result = np.zeros(count)
-    before = np.arange(count)
-    for rows, columns in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
-        # sums over the quadrant on one side of the class in each direction
-        quadrant = np.zeros((count + 1, count + 1))
-        quadrant[1:, 1:] = matrix[::rows, ::columns].cumsum(axis=0).cumsum(axis=1)
-        at = before if rows == 1 else count - 1 - before
-        across = before if columns == 1 else count - 1 - before
-        result += quadrant[at, across]
+    for classes in (range(count), range(count - 1, -1, -1)):
+        held = np.zeros(count)
+        for k in classes:
+            result[k] += held[:k].sum() + held[k + 1 :].sum()
+            own = slice(starts[k], starts[k + 1])
+            held[predicted[own]] += total[own]
     return result
 
 
