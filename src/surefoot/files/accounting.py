@@ -87,6 +87,8 @@ class Accounting:
         self._pattern = self.manner.compiled()
         roles = (self.columns.confidence, self.columns.doubt, self.columns.probabilities)
         self._claims = [n for role in roles if role is not None for n in ([role] if isinstance(role, str) else role)]
+        named = {self.columns.confidence: "confidence", self.columns.doubt: "doubt"}
+        self._arguments = {name: named.get(name, "probabilities") for name in self._claims}
         #: Other numbers, which are written as such and in no other way.
         self._plain = [name for name in self.columns.numbers() if name not in self._claims]
 
@@ -231,6 +233,7 @@ class Accounting:
         def refuse(rows: Any, reason: str, hint: str) -> BadFile:
             row = int(rows.argmax())
             place = {"column": name, "row": where["row"] + row, "file": where["file"]}
+            place["argument"] = self._arguments[name]
             return BadFile(reason, value=float(values[row]), hint=hint, **place)
 
         is_large = bare & (values > 1)
