@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
+import numpy.typing as npt
 
 from surefoot._io.presentation import present
 from surefoot.core.keys import CLASS_PAIR, HALF, LOWER
@@ -114,15 +115,35 @@ def _neither(matrix: Floats) -> Floats:
     Total - row - column + cell would round, and could fall below zero.
     """
     count = len(matrix)
+    places = np.flatnonzero(matrix)
+    rows, columns = places // count, places % count
+    value = matrix.reshape(-1)[places]
+    low, high = np.minimum(rows, columns), np.maximum(rows, columns)
+    # cells whose classes come both before a class, both after it, or one before and one after
+    before, after = np.zeros(count), np.zeros(count)
+    before[1:] = np.bincount(high, value, count).cumsum()[:-1]
+    after[:-1] = np.bincount(low, value, count)[::-1].cumsum()[-2::-1]
+    return before + after + _sum_over(low + 1, high, value, count)
+
+
+def _sum_over(start: npt.NDArray[np.intp], stop: npt.NDArray[np.intp], value: Floats, count: int) -> Floats:
+    """For each of ``count`` places, the sum of the values whose ranges hold it.
+
+    Each range is cut into the fewest blocks of a binary tree, and a place adds up the blocks above it.
+    """
+    blocks = np.zeros(2 * count)
+    start, stop = start + count, stop + count
+    while (is_open := start < stop).any():
+        start, stop, value = start[is_open], stop[is_open], value[is_open]
+        starts, stops = start & 1, stop & 1
+        blocks += np.bincount(start, value * starts, 2 * count)
+        blocks += np.bincount(stop - stops, value * stops, 2 * count)
+        start, stop = (start + starts) >> 1, (stop - stops) >> 1
+    at = np.arange(count, 2 * count)
     result = np.zeros(count)
-    before = np.arange(count)
-    for rows, columns in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
-        # sums over the quadrant on one side of the class in each direction
-        quadrant = np.zeros((count + 1, count + 1))
-        quadrant[1:, 1:] = matrix[::rows, ::columns].cumsum(axis=0).cumsum(axis=1)
-        at = before if rows == 1 else count - 1 - before
-        across = before if columns == 1 else count - 1 - before
-        result += quadrant[at, across]
+    while at[-1]:
+        result += blocks[at]
+        at >>= 1
     return result
 
 
