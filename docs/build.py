@@ -27,6 +27,7 @@ PAGES = {
     "benchmarks/VALIDITY.md": "measured/validity.md",
     "benchmarks/GPU.md": "measured/gpu.md",
     "benchmarks/SPARK.md": "measured/spark.md",
+    "benchmarks/SLICES.md": "measured/slices.md",
     "CHANGELOG.md": "changelog.md",
     "SUPPORT.md": "support.md",
     "SECURITY.md": "security.md",
@@ -54,7 +55,8 @@ def _relink(text: str, path: Path) -> str:
     for origin, place in PAGES.items():
         target = os.path.relpath(SOURCE / place, path.parent)
         text = re.sub(rf"\]\((?:\.\./)*{re.escape(origin)}", f"]({target}", text)
-    return text
+    # files of the repository name pages by their folder
+    return text.replace("](docs/", f"]({os.path.relpath(SOURCE, path.parent)}/")
 
 
 def main() -> int:

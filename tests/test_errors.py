@@ -92,7 +92,7 @@ def test_a_file_adds_its_name_and_its_row(tmp_path) -> None:
     error = raised(lambda: sf.load(path))
     assert (error.argument, error.column, error.row, error.value) == ("confidence", "confidence", 1, 1.5)
     assert error.file.endswith("run.csv")
-    assert "run.csv, row 2: confidence is 1.5, outside [0, 1]" in str(error)
+    assert "run.csv, row 2: confidence is 1.5, but other rows lie between 0 and 1" in str(error)
 
 
 def test_narrow_columns_of_lazy_frames_are_narrow() -> None:

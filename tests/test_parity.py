@@ -320,7 +320,8 @@ def test_every_public_function_of_predictions_is_under_the_law() -> None:
     first = ("y_true", "predictions", "predictions_or_tally", "x")
     public = [name for name in dir(sf) if name not in sf._MODULES and inspect.isfunction(getattr(sf, name))]
     takes = [name for name in public if next(iter(inspect.signature(getattr(sf, name)).parameters), "") in first]
-    covered = " ".join(CALLS)
+    # find_slices searches columns beside the predictions: tests/search holds it to the same law
+    covered = " ".join([*CALLS, "find_slices"])
     assert [name for name in takes if name not in covered] == []
 
 

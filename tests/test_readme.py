@@ -94,7 +94,7 @@ def test_every_command_runs(tmp_path: Path) -> None:
     write_files(tmp_path)
     commands = [line for language, code in BLOCKS if language == "sh" for line in code.splitlines()]
     ours = [shlex.split(line, comments=True) for line in commands if line.startswith("surefoot ")]
-    assert len(ours) == 9
+    assert len(ours) == 10
     source = str(Path(sf.__file__).parent.parent)
     for words in ours:
         done = subprocess.run(

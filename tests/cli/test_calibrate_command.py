@@ -2,9 +2,11 @@
 
 import csv
 import json
+import shlex
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 from scipy.special import expit
@@ -202,3 +204,20 @@ def test_files_on_two_scales_are_refused(tmp_path, capsys) -> None:
     assert "row 2: prob is missing" in said
     assert "--drop-missing" not in said
     assert "fill it in, or drop the row" in said
+
+
+def test_a_saved_calibrator_comes_with_the_command_that_applies_it(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    y, p = rows(400, 0)
+    table = pa.table({"died": y, "my risk": p})
+    for name in ("fit.parquet", "NEW.csv"):
+        path = tmp_path / name
+        pq.write_table(table, path) if path.suffix == ".parquet" else pa_csv.write_csv(table, path)
+    named = ["--truth", "died", "--probabilities", "my risk"]
+    assert run(["calibrate", "--fit", "fit.parquet", *named, "--method", "beta", "--save", "kept.json"]) == 0
+    command = capsys.readouterr().out.partition("To correct new rows:")[2].split("\n")[0]
+    _, *arguments = shlex.split(command)
+    assert run(arguments) == 0
+    with (tmp_path / "fixed.csv").open() as file:
+        found = [float(row["calibrated_my risk"]) for row in csv.DictReader(file)]
+    assert found == pytest.approx(load(tmp_path / "kept.json").predict_proba(p)[:, 1].tolist(), rel=1e-12)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 import pyarrow as pa
@@ -77,3 +78,34 @@ def test_what_was_taken_is_said() -> None:
         == "truth: label, probabilities: probs (10), largest is predicted"
     )
     assert Columns("y", probabilities="p").said(None, 1) == "truth: y, probability of 1: p, largest is predicted"
+
+
+RISKS = [0.1, 0.7, 0.8, 0.2]
+
+
+@pytest.mark.parametrize(
+    ("columns", "given", "hint"),
+    [
+        ({"id": ["a", "b", "c", "d"], "death": LABELS, "risk": RISKS}, {}, "pass --truth death --probabilities risk"),
+        ({"death": LABELS, "risk": RISKS}, {"probabilities": "risk"}, "pass --truth death --probabilities risk"),
+        ({"event": LABELS, "p": RISKS}, {}, "pass --truth event --probabilities p"),
+        ({"Outcome": LABELS, "PD": RISKS}, {}, "pass --truth Outcome --probabilities PD"),
+        # a clinician's name for a confidence
+        ({"dead": LABELS, "my p": RISKS}, {"truth": "dead", "confidence": "my p"}, "pass --truth dead --probabilities 'my p' instead"),
+    ],
+)  # fmt: skip
+def test_a_file_of_an_event_and_its_risk_is_told_how_to_be_read(
+    columns: dict[str, Any], given: dict[str, str], hint: str
+) -> None:
+    with pytest.raises(Ambiguous) as error:
+        found(columns, **given)
+    assert error.value.hint.endswith(hint)
+    told = dict(zip(("truth", "probabilities"), shlex.split(hint)[2:5:2], strict=True))
+    assert found(columns, **told) == Columns(**told)
+
+
+def test_columns_that_are_no_event_get_no_such_hint() -> None:
+    for columns in ({"a": LABELS, "b": LABELS}, {"death": LABELS, "age": [60, 70, 80, 90]}):
+        with pytest.raises(Ambiguous) as error:
+            found(columns)
+        assert not error.value.hint

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -228,6 +229,13 @@ def test_a_document_counts_once_though_two_filters_scored_it(tmp_path: Path) -> 
     path = tmp_path / "samples_x.jsonl"
     path.write_text(sample(0, [-1.0, -2.0], filter="strict") + sample(0, [-1.0, -2.0], filter="flexible"))
     assert len(sf.load(path)) == 1
+
+
+def test_a_log_may_be_called_by_bytes_that_are_no_text(tmp_path: Path) -> None:
+    for name in (b"samples_\xff.jsonl", b"samples_\xfe.jsonl"):
+        (tmp_path / os.fsdecode(name)).write_text(sample(0, [-1.0, -2.0]))
+    a = sf.assess(str(tmp_path / "samples_*.jsonl"), by="task")
+    assert [part.value for part in a.slices] == ["\\udcfe", "\\udcff"]
 
 
 def test_generated_answers_say_no_confidence(tmp_path: Path) -> None:

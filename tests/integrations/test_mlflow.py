@@ -48,7 +48,9 @@ def mlflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.chdir(tmp_path)
     mlflow = pytest.importorskip("mlflow", reason="mlflow is not installed")
     mlflow.set_tracking_uri(f"sqlite:///{tmp_path}/runs.db")
-    mlflow.set_experiment(experiment_id=mlflow.create_experiment("test", artifact_location=f"file://{tmp_path}/files"))
+    # by the environment, which is put back: an active experiment would outlive its store
+    made = mlflow.create_experiment("test", artifact_location=f"file://{tmp_path}/files")
+    monkeypatch.setenv("MLFLOW_EXPERIMENT_ID", made)
     yield mlflow
     while mlflow.active_run():
         mlflow.end_run()

@@ -127,6 +127,16 @@ def test_true_negatives_never_fall_below_zero() -> None:
         assert (sf.cw_confusion(y, np.zeros(30, dtype=int), c, labels=[0, 1]).tn >= 0).all()
 
 
+@pytest.mark.parametrize("classes", [2, 3, 8, 13, 64])
+def test_true_negatives_are_all_cells_outside_a_row_and_a_column(classes: int) -> None:
+    rng = np.random.default_rng(classes)
+    y, guess = rng.integers(0, classes, (2, 40 * classes))
+    # sixteenths add up without rounding
+    c = rng.integers(1, 16, len(y)) / 16
+    expected = [c[(y != k) & (guess != k)].sum() for k in range(classes)]
+    assert sf.cw_confusion(y, guess, c, labels=list(range(classes))).tn.tolist() == expected
+
+
 def test_an_absent_class_is_nan_with_a_warning_and_left_out_of_the_mean() -> None:
     y, p, c = [0, 0, 1], [0, 0, 1], [0.5, 0.5, 0.5]
     with pytest.warns(sf.UndefinedMetricWarning, match="cw_recall: not defined for class 7, and left out"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +31,7 @@ def test_the_columns_are_the_metrics_of_every_draw(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(simulation, "_draw_correct", keep)
     monkeypatch.setattr(simulation, "PROFILES", {name: sf.synthetic.PROFILES[name] for name in ("bell", "tight_hi")})
     monkeypatch.setattr(simulation, "in_parallel", lambda jobs: [job() for job in jobs])
-    monkeypatch.setattr(simulation, "workers", lambda: 1)
+    monkeypatch.setattr(simulation, "_PARTS", 1)
     found = simulate(60, 8, 3)
     names = {"acc": "accuracy", "cwa": "cw_accuracy", "gain": "gain", "csr": "csr", "sigma": "csr_sigma"}
     for (key, columns), (mode, confidence, doubt, correct) in zip(found.items(), drawn, strict=True):
@@ -63,10 +64,15 @@ def test_areas_are_those_of_the_library() -> None:
     assert found[3] == pytest.approx(sf.gain(p), rel=1e-12)
 
 
-def test_draws_do_not_depend_on_how_they_are_dealt_out_and_repeat_by_seed() -> None:
-    one, again, other = (simulate(50, 40, seed) for seed in (1, 1, 2))
+def test_draws_repeat_by_seed_on_every_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = (simulate(50, 40, seed) for seed in (1, 2))
+    # on a machine with another number of processors
+    for processors in (1, 7):
+        monkeypatch.setattr(os, "sched_getaffinity", lambda pid, n=processors: set(range(n)), raising=False)
+        again = simulate(50, 40, 1)
+        for key in one:
+            np.testing.assert_array_equal(one[key]["csr"], again[key]["csr"])
     key = ("normal", "perfect")
-    np.testing.assert_array_equal(one[key]["csr"], again[key]["csr"])
     assert (one[key]["csr"] != other[key]["csr"]).any()
     # confidences are drawn once for all modes
     np.testing.assert_array_equal(one["bell", "perfect"]["sigma"], one["bell", "overconf_half"]["sigma"])

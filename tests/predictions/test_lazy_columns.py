@@ -32,7 +32,11 @@ def test_labels_beyond_signed_integers_are_refused() -> None:
     ("frame", "columns", "why"),
     [
         (lazy(truth=[[1], [2], [1], [2]]), {}, "labels are booleans, integers or strings"),
-        (lazy(correct=["yes", "no", "no", "yes"]), {"correct": "correct", "confidence": "confidence"}, "true or false"),
+        (
+            lazy(correct=["yes", "no", "maybe", "yes"]),
+            {"correct": "correct", "confidence": "confidence"},
+            "'maybe'.*true or false",
+        ),
         (lazy(), {"truth": "truth", "predicted": "predicted"}, "confidence= is missing"),
         (
             lazy(p=[[0.5, 0.5], [1.0], [0.5, 0.5], [0.5, 0.5]]),
@@ -45,6 +49,14 @@ def test_labels_beyond_signed_integers_are_refused() -> None:
 def test_what_cannot_be_read_is_named(frame: pl.LazyFrame, columns: dict, why: str) -> None:
     with pytest.raises(InvalidPredictions, match=why):
         Predictions.from_frame(frame, **columns)
+
+
+def test_outcomes_in_words_are_read_as_of_arrays() -> None:
+    # doubts 0.1, 0.2, 0.3 and 0.4; the second and third rows are wrong
+    frame = lazy(correct=["yes", "no", "no", "yes"]).with_columns(confidence=pl.Series([0.9, 0.8, 0.7, 0.6]))
+    for one in (frame, frame.collect()):
+        p = Predictions.from_frame(one, correct="correct", confidence="confidence")
+        assert sf.csr(p) == pytest.approx((1 / 0.2 + 1 / 0.3) / 4, rel=1e-12)
 
 
 def test_identifiers_are_no_classes() -> None:

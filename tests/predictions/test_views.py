@@ -246,6 +246,13 @@ def test_probabilities_by_position_are_not_ambiguous_where_an_event_is_asked_abo
         sf.brier(y, p)
 
 
+def test_scores_over_all_classes_take_labels_and_probabilities_by_position_as_scikit_learn_does() -> None:
+    # correctness and confidence could not give them
+    y, p = _binary()
+    assert sf.multiclass_brier(y, p) == pytest.approx(brier_score_loss(y, p), rel=1e-12)
+    assert sf.multiclass_log_loss(y, p) == pytest.approx(log_loss(y, p), rel=1e-12)
+
+
 def test_a_floor_holds_for_every_class() -> None:
     table = [[1.0, 0.0, 0.0], [0.5, 0.5, 0.0]]
     p = sf.Predictions.from_probabilities([0, 1], table, floor=1e-8)

@@ -128,6 +128,8 @@ def command(
         sizes = write_files(contents)
         if save is not None:
             say(f"  Wrote {save} ({sizes[save]})")
+            if rows is None:
+                say(f"  To correct new rows:  {_to_apply(save, columns)}")
         if rows is not None and output is not None:
             say(f"  Wrote {output} ({rows.table.num_rows:,} rows, {sizes[output]}): added {', '.join(rows.added)}")
             if escaped:
@@ -139,6 +141,12 @@ def command(
                 "Nothing was saved: add --save FILE to keep the calibrator, or --apply FILE -o FILE to correct rows."
             )
             _say_wrapped(words)
+
+
+def _to_apply(saved: str, columns: dict[str, str]) -> str:
+    """The command that corrects rows by a saved calibrator, with the columns that had to be named."""
+    named = next(([f"--{role}", columns[role]] for role in ("probabilities", "logits") if role in columns), [])
+    return shlex.join(["surefoot", "calibrate", "--load", saved, "--apply", "NEW.csv", *named, "-o", "fixed.csv"])
 
 
 def _check_options(

@@ -87,6 +87,8 @@ class Accounting:
         self._pattern = self.manner.compiled()
         roles = (self.columns.confidence, self.columns.doubt, self.columns.probabilities)
         self._claims = [n for role in roles if role is not None for n in ([role] if isinstance(role, str) else role)]
+        named = {self.columns.confidence: "confidence", self.columns.doubt: "doubt"}
+        self._arguments = {name: named.get(name, "probabilities") for name in self._claims}
         #: Other numbers, which are written as such and in no other way.
         self._plain = [name for name in self.columns.numbers() if name not in self._claims]
 
@@ -108,7 +110,8 @@ class Accounting:
         # once for all columns: of a hundred thousand, each would be copied for each
         table = type(table).from_arrays(list(settled.values()), list(settled))
         for label in filter(None, (self.columns.truth, self.columns.predicted)):
-            reasons.setdefault(NO_OUTCOME, []).append((label, _flags(table.column(label).is_null())))
+            if table.column(label).null_count:
+                reasons.setdefault(NO_OUTCOME, []).append((label, _flags(table.column(label).is_null())))
         if self.columns.correct is not None:
             self._outcomes(self.columns.correct, table.column(self.columns.correct), reasons)
         if WHY in table.column_names:
@@ -123,6 +126,8 @@ class Accounting:
     def _outcomes(self, name: str, column: Any, reasons: dict[str, Any]) -> None:
         import pyarrow.types as kinds
 
+        if not column.null_count and (kinds.is_boolean(column.type) or kinds.is_integer(column.type)):
+            return
         missing, partial = _flags(column.is_null(nan_is_null=True)), None
         if _is_text(column.type):
             missing |= _which(column, lambda text: text.strip().lower() in _EMPTY)
@@ -155,8 +160,13 @@ class Accounting:
 
         has_unit = None
         if kinds.is_floating(column.type) or kinds.is_integer(column.type):
-            missing = _flags(column.is_null(nan_is_null=True))
             values = np.asarray(column.to_numpy(), dtype=np.float64)
+            if self._are_shares(values) and attempted.all():
+                self.scale = "share of 1"
+                if name == self.columns.confidence:
+                    self._stated = values
+                return column
+            missing = _flags(column.is_null(nan_is_null=True))
             unreadable = np.zeros(len(values), dtype=bool)
         elif _is_text(column.type):
             values, missing, unreadable, has_unit = self._read_text(name, column)
@@ -176,12 +186,23 @@ class Accounting:
             self._stated = np.where(known, values, np.nan)
         return column if has_unit is None else pa.chunked_array([pa.array(values, mask=missing | unreadable)])
 
+    def _are_shares(self, values: Any) -> bool:
+        """Whether all numbers lie from 0 to 1, one of them between, and nothing has told of another scale.
+
+        Two passes over the usual column answer what takes a dozen of any other. A nan fails every comparison.
+        """
+        if not len(values) or self.manner.percent is not None or self.scale not in ("", "share of 1"):
+            return False
+        least, most = float(values.min()), float(values.max())
+        return least >= 0 and most <= 1 and (0 < least < 1 or 0 < most < 1)
+
     def _count(self, lacking: Any) -> None:
         """Count the stated values of rows that are kept, unless there are many."""
         if self._stated is None:
             return
-        values = self._stated[~lacking]
-        values = values[~np.isnan(values)]
+        values = self._stated[~lacking] if lacking.any() else self._stated
+        is_nan = np.isnan(values)
+        values = values[~is_nan] if is_nan.any() else values
         if len(self._values) <= _MOST_VALUES and len(np.unique(values[:4096])) <= _MOST_VALUES:
             found, counts = np.unique(np.round(values, 6), return_counts=True)
             self._values.update(dict(zip(found[: 4 * _MOST_VALUES].tolist(), counts.tolist(), strict=False)))
@@ -212,6 +233,7 @@ class Accounting:
         def refuse(rows: Any, reason: str, hint: str) -> BadFile:
             row = int(rows.argmax())
             place = {"column": name, "row": where["row"] + row, "file": where["file"]}
+            place["argument"] = self._arguments[name]
             return BadFile(reason, value=float(values[row]), hint=hint, **place)
 
         is_large = bare & (values > 1)
@@ -284,6 +306,8 @@ class Accounting:
         first: tuple[int, str, str] | None = None
         for reason in (DEFAULTED, PARTIAL, NO_CONFIDENCE, UNREADABLE, UNSTATED, NO_OUTCOME):
             for name, flags in reasons.get(reason, ()):
+                if not flags.any():
+                    continue
                 new = flags & attempted & ~lacking
                 if new.any():
                     found[reason] += int(new.sum())

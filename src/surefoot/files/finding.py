@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -59,14 +60,45 @@ class Ambiguous(InvalidPredictions):
     """More than one reading is possible; the user has to say which."""
 
 
+class _NotFound(Ambiguous):
+    """No column is called like what is needed."""
+
+
 def find_columns(name: str, head: pa.Table, given: Mapping[str, Any], *, is_event: bool = False) -> Columns:
     """The columns of a file by what the user says, and where nothing is said by their names.
 
     ``head`` are some rows, to tell a column of P(second label) from one of confidence, and identifiers from labels.
     """
-    finder = _Finder(name, head, {role: value for role, value in given.items() if value is not None})
-    finder.names = _OF_EVENTS if is_event else {}
+    given = {role: value for role, value in given.items() if value is not None}
+    if is_event:
+        return _find_event(name, head, given)
+    try:
+        return _Finder(name, head, given).found()
+    except _NotFound as error:
+        raise error.at(hint=_event_hint(name, head, given)) from None
+
+
+def _find_event(name: str, head: pa.Table, given: dict[str, Any]) -> Columns:
+    """The columns of a file whose rows are about an event."""
+    finder = _Finder(name, head, given)
+    finder.names = _OF_EVENTS
     return finder.found()
+
+
+def _event_hint(name: str, head: pa.Table, given: dict[str, Any]) -> str:
+    """What to type if columns are called like an event and its probability; empty if they are not."""
+    instead = ""
+    if "truth" in given and "confidence" in given and "probabilities" not in given:
+        given, instead = {"truth": given["truth"], "probabilities": given["confidence"]}, " instead"
+    try:
+        found = _find_event(name, head, given)
+    except Ambiguous:
+        return ""
+    truth, risk = found.truth, found.probabilities
+    if not isinstance(truth, str) or not isinstance(risk, str):
+        return ""
+    command = shlex.join(["--truth", printable(truth), "--probabilities", printable(risk)])
+    return f"if '{printable(risk)}' is the probability of '{printable(truth)}', pass {command}{instead}"
 
 
 def find_scores(name: str, head: pa.Table, given: Mapping[str, Any]) -> str | tuple[str, ...]:
@@ -224,7 +256,7 @@ class _Finder:
         if "confidence" not in self.taken and "doubt" not in self.taken:
             self._spoken()
         if "confidence" not in self.taken and "doubt" not in self.taken:
-            raise Ambiguous(
+            raise _NotFound(
                 f"no column of confidences was detected; name it with --confidence, "
                 f"--probabilities or --logits; {self._there()}",
                 file=self.name,
@@ -241,7 +273,7 @@ class _Finder:
                 missing = "truth" if "predicted" in self.taken else "predicted"
                 other = "" if {"truth", "predicted"} & named else ", or --correct"
                 called = {"truth": "true"}.get(missing, missing)
-                raise Ambiguous(
+                raise _NotFound(
                     f"no column of {called} labels was detected; name it with --{missing}{other}; {self._there()}",
                     file=self.name,
                 )
@@ -283,7 +315,7 @@ class _Finder:
             self._truth_by_elimination()
         if needed and "truth" not in self.taken:
             other = ", or --correct and --confidence" if self._named("correct") else ""
-            raise Ambiguous(
+            raise _NotFound(
                 f"no column of true labels was detected; name it with --truth{other}; {self._there()}",
                 file=self.name,
             )

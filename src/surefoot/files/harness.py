@@ -112,7 +112,9 @@ def _choose(name: str, rows: list[dict[str, Any]], given: Mapping[str, Any]) -> 
 
 def _task_of(name: str) -> str:
     match = re.match(r"samples_(.+?)(?:_\d{4}-\d{2}-\d{2}T.*)?\.jsonl", PurePath(name).name)
-    return match[1] if match else PurePath(name).name
+    task = match[1] if match else PurePath(name).name
+    # a file may be called by bytes that are no text
+    return task.encode("utf-8", "backslashreplace").decode()
 
 
 class SampleLog:
@@ -157,8 +159,16 @@ class SampleLog:
             found["doubt"].append(others / (1 + others))
             found["choice"].append(chosen)
             found["task"].append(self.task)
-            found["id"].append(str(sample.get("doc_id")))
+            found["id"].append(_id_of(where, sample))
         return pa.table(found)
+
+
+def _id_of(where: dict[str, Any], sample: dict[str, Any]) -> str:
+    text = str(sample.get("doc_id"))
+    if text.encode("utf-8", "replace").decode() != text:
+        why = "which is half of a character (a lone surrogate), not text"
+        raise BadFile(why, column="doc_id", value=text, **where)
+    return text
 
 
 def _log_likelihoods(where: dict[str, Any], sample: dict[str, Any]) -> list[float]:

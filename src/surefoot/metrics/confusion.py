@@ -142,28 +142,46 @@ def cells(pairs: Pairs, count: int) -> tuple[Floats, Floats, Floats, Floats]:
     """True and false positives, false and true negatives of each class against the rest."""
     true, predicted, total = pairs
     right = true == predicted
-    tp = np.bincount(true[right], total[right], count)
-    fp = np.bincount(predicted[~right], total[~right], count)
-    fn = np.bincount(true[~right], total[~right], count)
+    # of no pairs at all there would be counts, which are whole numbers
+    tp, fp, fn = (
+        np.bincount(classes, total[which], count).astype(np.float64)
+        for classes, which in ((true[right], right), (predicted[~right], ~right), (true[~right], ~right))
+    )
     return tp, fp, fn, _neither(pairs, count)
 
 
 def _neither(pairs: Pairs, count: int) -> Floats:
     """For each class, all but its row and its column, by additions alone.
 
-    Total - row - column + cell would round, and could fall below zero. Instead the rows above each class are added up
-    column by column, then those below; no more is held than one row.
+    Total - row - column + cell would round, and could fall below zero.
     """
-    order = np.argsort(pairs.true, kind="stable")
-    predicted, total = pairs.predicted[order], pairs.total[order]
-    starts = np.searchsorted(pairs.true[order], np.arange(count + 1))
+    rows, columns, value = pairs
+    low, high = np.minimum(rows, columns), np.maximum(rows, columns)
+    # cells whose classes come both before a class, both after it, or one before and one after
+    before, after = np.zeros(count), np.zeros(count)
+    before[1:] = np.bincount(high, value, count).cumsum()[:-1]
+    after[:-1] = np.bincount(low, value, count)[::-1].cumsum()[-2::-1]
+    return before + after + _sum_over(low + 1, high, value, count)
+
+
+def _sum_over(start: npt.NDArray[np.intp], stop: npt.NDArray[np.intp], value: Floats, count: int) -> Floats:
+    """For each of ``count`` places, the sum of the values whose ranges hold it.
+
+    Each range is cut into the fewest blocks of a binary tree, and a place adds up the blocks above it.
+    """
+    blocks = np.zeros(2 * count)
+    start, stop = start + count, stop + count
+    while (is_open := start < stop).any():
+        start, stop, value = start[is_open], stop[is_open], value[is_open]
+        starts, stops = start & 1, stop & 1
+        blocks += np.bincount(start, value * starts, 2 * count)
+        blocks += np.bincount(stop - stops, value * stops, 2 * count)
+        start, stop = (start + starts) >> 1, (stop - stops) >> 1
+    at = np.arange(count, 2 * count)
     result = np.zeros(count)
-    for classes in (range(count), range(count - 1, -1, -1)):
-        held = np.zeros(count)
-        for k in classes:
-            result[k] += held[:k].sum() + held[k + 1 :].sum()
-            own = slice(starts[k], starts[k + 1])
-            held[predicted[own]] += total[own]
+    while at[-1]:
+        result += blocks[at]
+        at >>= 1
     return result
 
 

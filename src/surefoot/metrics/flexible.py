@@ -71,27 +71,41 @@ def _smooth(at: Levels) -> Floats:
     return np.clip(np.interp(at.confidence, points, curve), 0.0, 1.0)
 
 
-def _errors(t: Tally) -> tuple[Floats, Floats] | None:
-    """The distance of each distinct probability from the curve, and its share of the weight; None without rows."""
+class _Errors(NamedTuple):
+    """The distance of each distinct probability from the curve."""
+
+    distance: Floats
+    #: Its share of the weight, and that of the lightest sample.
+    share: Floats
+    lightest: float
+
+    def quantile(self, q: float) -> float:
+        """The quantile of NumPy and of R (type 7), where samples are so many copies of the lightest.
+
+        Of N copies in order, it is the mean of the distances from place q (N - 1) to the next place.
+        """
+        order = np.argsort(self.distance, kind="stable")
+        upto = np.cumsum(self.share[order])
+        low = q * (upto[-1] - self.lightest)
+        inside = np.minimum(upto, low + self.lightest) - np.maximum(upto - self.share[order], low)
+        return float(np.average(self.distance[order], weights=np.maximum(inside, 0.0)))
+
+
+def _errors(t: Tally) -> _Errors | None:
+    """The distances, or None without rows."""
     at = levels(t)
     if not len(at.weight):
         return None
-    return np.abs(_smooth(at) - at.confidence), at.weight / at.weight.sum()
+    total = at.weight.sum()
+    # a sum of so many shares has lost the digits that a smaller one would need
+    lightest = max(float((at.weight / at.rows).min() / total), 1e-9)
+    return _Errors(np.abs(_smooth(at) - at.confidence), at.weight / total, lightest)
 
 
-def _quantile(values: Floats, share: Floats, q: float) -> float:
-    """The value below which a share q lies; the mean of two values if it falls between them, as of a median."""
-    order = np.argsort(values, kind="stable")
-    values, upto = values[order], np.cumsum(share[order])
-    # sums of shares that differ by rounding are equal
-    below, above = (min(int(np.searchsorted(upto, q + off)), len(values) - 1) for off in (-1e-10, 1e-10))
-    return float(values[below] + values[above]) / 2
-
-
-def _metric(name: str, title: str, reading: str, notation: str, of_errors: Callable[[Floats, Floats], float]) -> Metric:
+def _metric(name: str, title: str, reading: str, notation: str, of_errors: Callable[[_Errors], float]) -> Metric:
     def formula(t: Tally) -> float | Outcome:
         errors = t.cached("errors of the flexible curve", lambda: _errors(t))
-        return NOTHING if errors is None else of_errors(*errors)
+        return NOTHING if errors is None else of_errors(errors)
 
     return Metric(
         name,
@@ -114,28 +128,28 @@ ICI = _metric(
     "Integrated calibration index",
     "Mean distance between the predicted probability and the flexible calibration curve.",
     rf"\frac1N \sum_i {_DISTANCE}",
-    lambda errors, share: float((errors * share).sum()),
+    lambda errors: float((errors.distance * errors.share).sum()),
 )
 E50 = _metric(
     "e50",
     "E50",
     "Median distance between the predicted probability and the flexible calibration curve.",
     rf"\mathrm{{median}}_i\, {_DISTANCE}",
-    lambda errors, share: _quantile(errors, share, 0.5),
+    lambda errors: errors.quantile(0.5),
 )
 E90 = _metric(
     "e90",
     "E90",
     "90th percentile of the distance between the predicted probability and the flexible calibration curve.",
     rf"\mathrm{{quantile}}_{{0.9}}\, {_DISTANCE}",
-    lambda errors, share: _quantile(errors, share, 0.9),
+    lambda errors: errors.quantile(0.9),
 )
 EMAX = _metric(
     "emax",
     "Emax",
     "Largest distance between the predicted probability and the flexible calibration curve.",
     rf"\max_i\, {_DISTANCE}",
-    lambda errors, share: float(errors.max()),
+    lambda errors: float(errors.distance.max()),
 )
 
 
@@ -344,8 +358,8 @@ def e90() -> None:
     -----
     .. math:: \mathrm{quantile}_{0.9}\, |\hat f(p_i) - p_i|
 
-    with the curve of :func:`ici`. The percentile is an observed distance, or the mean of two (R's ``type = 2``), so
-    that a weight of 2 is the same as two rows.
+    with the curve of :func:`ici`. The percentile is that of ``numpy.quantile`` and of R's ``quantile``, which
+    interpolates between two samples. With weights, a sample is so many copies of the lightest one.
 
     References
     ----------

@@ -45,7 +45,10 @@ def describe(function: Function, described: Callable[[], object]) -> Function:
 
 def measure(metric: Metric, x: Any, second: Any, third: Any, columns: Columns) -> float:
     """The value of a metric on columns, or on predictions."""
-    return float(metric(as_predictions(x, second, third, in_view(metric.views, x, columns), function=metric.name)))
+    columns = in_view(metric.views, x, columns)
+    # one that needs all probabilities cannot be given correctness and confidence
+    found = as_predictions(x, second, third, columns, function=metric.name, is_ranking=metric.is_of_every_class)
+    return float(metric(found))
 
 
 def in_view(views: frozenset[View], x: Any, columns: Columns) -> Columns:

@@ -14,7 +14,7 @@ from surefoot.core.metric import Metric
 from surefoot.core.table import Floats
 from surefoot.core.tally import Tally
 from surefoot.core.term import Term
-from surefoot.engines.parallel import in_parallel, workers
+from surefoot.engines.parallel import in_parallel
 from surefoot.metrics.ranking import AUC, AUC_GAIN, CW_AUC
 from surefoot.metrics.size_ratio import CSR, CSR_SIGMA, CSR_Z, ODDS, P_RISK, SURPRISE
 from surefoot.metrics.terms import CERTAIN_WRONG, CONFIDENCE, CORRECT, CORRECT_CONFIDENCE, DOUBTFUL, WEIGHT
@@ -35,8 +35,9 @@ _RANKED = (ACCURACY, CW_ACCURACY, GAIN, AUC, CW_AUC, AUC_GAIN)
 _RANKED_TERMS = tuple(dict.fromkeys(term for metric in _RANKED for term in metric.terms))
 #: Areas that differ by less are equal.
 _EQUAL = 1e-12
-#: Rows drawn together.
-_TOGETHER = 1 << 19
+#: Rows drawn together, and in how many parts at least; each part has random numbers of its own, so that the parts have
+#: to be the same on every machine.
+_TOGETHER, _PARTS = 1 << 19, 2
 
 
 @dataclass(frozen=True)
@@ -78,8 +79,8 @@ def simulate(size: int, repetitions: int, seed: int, done: Callable[[str], None]
 
 
 def _chunks(repetitions: int, size: int) -> Iterator[int]:
-    """Repetitions in parts of bearable size, enough of them for all processors."""
-    each = max(1, min(_TOGETHER // size, math.ceil(repetitions / workers())))
+    """Repetitions in parts of bearable size, which do not depend on the machine."""
+    each = max(1, min(_TOGETHER // size, math.ceil(repetitions / _PARTS)))
     for start in range(0, repetitions, each):
         yield min(each, repetitions - start)
 

@@ -221,7 +221,7 @@ def split_second(p: Any, second: Any, rounded: Any, doubt_of_one: float, xp: Any
 
     Block by block, so that memory is read once and written once.
     """
-    confidence, doubt = (widen(xp.empty_like(p)) for _ in range(2))
+    confidence, doubt = (xp.empty_like(p, dtype=xp.float64) for _ in range(2))
     for start in range(0, len(p), WIDENED[xp.__name__]):
         rows = slice(start, start + WIDENED[xp.__name__])
         wide = widen(p[rows])

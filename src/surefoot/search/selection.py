@@ -44,7 +44,7 @@ def select(
         return bool(stand_out(own, rest, one.factor, level)[0])
 
     taken: list[Flagged] = []
-    for done, one in enumerate(sorted(flagged, key=lambda one: one.log_p)[:MOST], 1):
+    for done, one in enumerate(sorted(flagged, key=_rank)[:MOST], 1):
         if adds(one, taken):
             taken.append(one)
         tick(done)
@@ -52,6 +52,11 @@ def select(
         if not adds(one, taken):
             taken.remove(one)
     return taken
+
+
+def _rank(one: Flagged) -> tuple[float, int, Group]:
+    """The strongest evidence first; where only the order of additions differs, the simpler and earlier group."""
+    return float(f"{one.log_p:.9e}"), len(one.group), one.group
 
 
 def is_part(group: Group, other: Group) -> bool:
