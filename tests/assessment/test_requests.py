@@ -1,5 +1,7 @@
 """What assess is asked for that it cannot give."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -43,3 +45,16 @@ def test_what_orders_many_rows_is_left_out_and_said(monkeypatch: pytest.MonkeyPa
 def test_rows_of_unequal_length_are_named() -> None:
     with pytest.raises(sf.InvalidPredictions, match="probabilities"):
         sf.assess(["a", "b", "b"], [[0.9, 0.1], [0.2], [0.5, 0.5]])
+
+
+def test_rankings_of_many_classes_are_computed_where_one_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    p = sf.Predictions.from_probabilities([0, 1, 1, 0] * 10, [0.1, 0.8, 0.7, 0.6] * 10)
+    alone = sf.assess(p, metrics=["csr"]).metrics
+    monkeypatch.setattr(room, "MOST_RANKED", 10)
+    a = sf.assess(p, metrics=["csr"])
+    assert a.metrics == {name: value for name, value in alone.items() if name not in ("auc", "cw_auc")}
+    a.to_html(tmp_path / "report.html")
+    assert sf.assess(p, metrics=["auc"]).metrics == alone
+    assert "auc" in alone

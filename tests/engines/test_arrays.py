@@ -12,6 +12,7 @@ import surefoot as sf
 from surefoot import Predictions, tally
 from surefoot.engines import numpy as arrays
 from surefoot.engines import rankings
+from surefoot.engines import rows as engine_rows
 from surefoot.metrics import ALL
 from surefoot.metrics.size_ratio import SURPRISE
 
@@ -43,8 +44,9 @@ def made(kind: str, rows: int = N) -> Predictions:
 
 @pytest.fixture
 def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (engine_rows, rankings):
+        monkeypatch.setattr(module, "COMPILE_FROM", 0)
     for module in (arrays, rankings):
-        monkeypatch.setattr(module, "COMPILE_FROM", 1)
         monkeypatch.setattr(module, "RUN_FROM", 1)
 
 

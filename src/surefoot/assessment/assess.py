@@ -124,7 +124,8 @@ def assess(
         What each sample belongs to (a patient, a user, a prompt), or the name of that column. Without it samples are
         taken to be independent, and one cause of several errors counts several times.
     metrics : iterable of str, optional
-        Names of the metrics to compute; by default all.
+        Names of the metrics to compute; by default all. What the first page tells is computed besides, but for areas
+        under curves of many classes.
 
     Returns
     -------

@@ -28,7 +28,7 @@ ALWAYS_TOLD = (
     *("oe_ratio", "calibration_in_the_large", "calibration_slope", "calibration_intercept", "scaled_brier", "ici"),
 )
 
-#: Rows times classes up to which areas under curves get intervals.
+#: Rows times classes up to which areas under curves get intervals, and are part of every assessment.
 MOST_RANKED = 2_000_000
 
 #: Rows up to which metrics that order them are part of an assessment.
@@ -48,11 +48,17 @@ class Request:
     by: Any = None
     groups: Any = None
 
-    def choose(self, held: Mapping[str, Metric]) -> dict[str, Metric]:
-        """Of the metrics that can be had those asked for, and those that every assessment tells of."""
+    def choose(self, held: Mapping[str, Metric], *, with_rankings: bool = True) -> dict[str, Metric]:
+        """Of the metrics that can be had those asked for, and those that every assessment tells of.
+
+        Without rankings, areas under curves only if one of them is asked for.
+        """
         if self.metrics is None:
             return dict(held)
-        wanted = {*(by_name(name).name for name in self.metrics), *ALWAYS_TOLD}
+        asked = {by_name(name).name for name in self.metrics}
+        if not with_rankings and not any(ALL[name].is_ranking for name in asked):
+            held = {name: metric for name, metric in held.items() if not metric.is_ranking}
+        wanted = asked.union(ALWAYS_TOLD)
         return {name: metric for name, metric in held.items() if name in wanted}
 
 
@@ -99,7 +105,9 @@ def evidence_of(predictions: Predictions, request: Request) -> Evidence:
         by, groups = (one.cpu() if hasattr(one, "cpu") else one for one in (request.by, request.groups))
         request = replace(request, by=by, groups=groups)
     held, reasons = affordable(predictions)
-    chosen = request.choose(held)
+    # to rank the rows for every class is most of the work where classes are many
+    is_ranked_soon = not isinstance(predictions, ArrayPredictions) or _scores_of(predictions) <= MOST_RANKED
+    chosen = request.choose(held, with_rankings=is_ranked_soon)
     if predictions.view == "classes":
         return _evidence_of_classes(predictions, request, chosen, reasons)
     if isinstance(predictions, ArrayPredictions):
@@ -115,6 +123,11 @@ def evidence_of(predictions: Predictions, request: Request) -> Evidence:
         for value, part in (kept.slices or {}).items()
     ]
     return replace(evidence, parts=parts, dependence=dependence_within(predictions, groups, kept))
+
+
+def _scores_of(rows: ArrayPredictions) -> int:
+    """How many numbers rank the rows for every class."""
+    return len(rows) * len(rows.labels or ())
 
 
 def _evidence_of_rows(
@@ -158,7 +171,7 @@ def _evidence_of_classes(
     if request.groups is not None and rows is not None:
         codes = group_codes(len(rows), rows.align("groups", request.groups), rows.weight)
     # exact scores of every class keep its rows in memory
-    is_exact = rows is not None and len(rows) * len(rows.labels or ()) <= MOST_RANKED
+    is_exact = rows is not None and _scores_of(rows) <= MOST_RANKED
     whole = predictions.tally(terms_for(chosen.values(), view="classes"), exact=is_exact)
     is_weighted = not predictions.has_equal_weights
     parts = []

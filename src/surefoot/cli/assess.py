@@ -233,8 +233,8 @@ def _metrics_for(outputs: Outputs, rules: list[Rule]) -> tuple[list[str] | None,
 
     if not outputs.is_text or {"json", "markdown"} & set(outputs.files):
         return None, None
-    wanted = [rule.name for rule in rules if rule.is_metric]
-    return wanted, None if {"html", "tally"} & set(outputs.files) else [*wanted, *ALWAYS_TOLD]
+    wanted = [*(rule.name for rule in rules if rule.is_metric), *ALWAYS_TOLD]
+    return wanted, None if {"html", "tally"} & set(outputs.files) else wanted
 
 
 def _read_baseline(path: str, columns: Mapping[str, str], reader: Mapping[str, Any]) -> Reading:

@@ -27,7 +27,7 @@ from surefoot.engines import numba_cache
 from surefoot.engines.base import Engine, Groups, tally_in_memory
 from surefoot.engines.parallel import in_parallel, workers
 from surefoot.engines.rankings import ClassScores
-from surefoot.engines.rows import BLOCK, COMPILE_FROM, OPERATIONS, RUN_FROM, columns, kernel_columns, types_of
+from surefoot.engines.rows import BLOCK, OPERATIONS, RUN_FROM, columns, is_worth_compiling, kernel_columns, types_of
 from surefoot.predictions.arrays import ArrayPredictions
 
 if TYPE_CHECKING:
@@ -220,7 +220,9 @@ class NumpyEngine(Engine):
         request = tuple((key, tuple(terms)) for key, terms in held.items())
         written: Plan = kernels.plan(request, self.shape, self.classes)
         types = types_of(arrays)
-        if len(self.predictions) < COMPILE_FROM and not numba_cache.is_loaded(written.source, types):
+        if not (
+            is_worth_compiling(written.source, len(self.predictions)) or numba_cache.is_loaded(written.source, types)
+        ):
             return {}
         nothing = [array[:0] for array in arrays]
         kernel = numba_cache.compile_kernel(written.source, types, lambda run: _run(run, nothing, written.size))
@@ -242,7 +244,7 @@ class NumpyEngine(Engine):
             return None
         source, places = kernels.doubt_source(tuple(terms), self.shape)
         types = types_of(arrays)
-        if len(self.predictions) < COMPILE_FROM and not numba_cache.is_loaded(source, types):
+        if not (is_worth_compiling(source, len(self.predictions)) or numba_cache.is_loaded(source, types)):
             return None
         nothing = [array[:0] for array in arrays]
         kernel = numba_cache.compile_kernel(

@@ -15,8 +15,10 @@ from surefoot.predictions.arrays import ArrayPredictions
 #: Rows a block. Within a block a sum may round once a row, so its relative error is at most 4096 * 2^-53 = 5e-13.
 BLOCK = 4096
 
-#: Rows from which compiling pays even if nothing is cached, and from which running a kernel at hand does.
+#: Rows from which compiling a short loop pays even if nothing is cached, and from which running a kernel at hand does.
 COMPILE_FROM = 500_000
+#: Characters of a short loop: compiling takes time in proportion to the source, four seconds for 10,000 of them.
+_SHORT = 2_000
 RUN_FROM = 20_000
 
 
@@ -56,6 +58,11 @@ def columns(predictions: ArrayPredictions, rows: slice, **more: Floats) -> Calla
         return values
 
     return column
+
+
+def is_worth_compiling(source: str, rows: int) -> bool:
+    """Whether compiling a loop for so many rows takes less time than people wait for the rest."""
+    return rows >= COMPILE_FROM * max(1.0, len(source) / _SHORT)
 
 
 def kernel_columns(predictions: ArrayPredictions, *, with_classes: bool = False) -> list[npt.NDArray[Any]] | None:

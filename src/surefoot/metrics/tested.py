@@ -77,16 +77,24 @@ def pooled(correct: Floats, least: int, most: int) -> tuple[npt.NDArray[np.intp]
     head = outcomes[: len(outcomes) - least]
     sizes: list[int] = []
     hits: list[int] = []
-    for outcome in head:
-        size, hit = 1, outcome
+    # the last block so far is held apart: most rows join it, and lists are slow
+    size, hit = (1, head[0]) if head else (0, 0)
+    for outcome in head[1:]:
+        # means compared as fractions, so that equal ones are equal
+        if size >= least and (size >= most or hit < outcome * size):
+            sizes.append(size)
+            hits.append(hit)
+            size, hit = 1, outcome
+        else:
+            size += 1
+            hit += outcome
         while sizes:
             together = sizes[-1] + size
-            # means compared as fractions, so that equal ones are equal
-            if together <= least or (together <= most and hits[-1] * size >= hit * sizes[-1]):
-                size, hit = together, hits.pop() + hit
-                sizes.pop()
-            else:
+            if together > least and (together > most or hits[-1] * size < hit * sizes[-1]):
                 break
+            size, hit = together, hits.pop() + hit
+            sizes.pop()
+    if head:
         sizes.append(size)
         hits.append(hit)
     if least:

@@ -82,7 +82,9 @@ class ValueSection(Section):
 
     def roc(self) -> Panel | None:
         a = self.a
-        found = None if a.predictions is None else roc(a.predictions, a.metrics["auc"], a.metrics["cw_auc"])
+        if a.predictions is None or not {"auc", "cw_auc"} <= a.metrics.keys():
+            return None
+        found = roc(a.predictions, a.metrics["auc"], a.metrics["cw_auc"])
         if found is None:
             return None
         figure = found.figure()
