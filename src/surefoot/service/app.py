@@ -236,7 +236,10 @@ class App:
         if scheme.lower() != "bearer":
             # a cookie may read and no more: other sites cannot make a browser write
             token = request.cookies.get(_COOKIE, "") if scope == "read" else ""
-        grant = await run_in_threadpool(self.service.tokens.grant_of, token) if token else None
+        # a token that was seen before needs no thread that asks the store
+        grant = self.service.tokens.known(token) if token else None
+        if token and grant is None:
+            grant = await run_in_threadpool(self.service.tokens.grant_of, token)
         self._rate.check(client if grant is None else token)
         if grant is None:
             raise Refused(401, "no valid token; send the header 'Authorization: Bearer TOKEN'")

@@ -41,6 +41,12 @@ CREATE TABLE IF NOT EXISTS token (
 """
 
 
+#: How SQLite is opened. Its log is folded into the file every 32 MB, not every 4: the commit that does it takes longer.
+_PRAGMAS = (
+    "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "cache_size=-65536", "wal_autocheckpoint=8000",
+)  # fmt: skip
+
+
 class Cursor(Protocol):
     """What a transaction can do."""
 
@@ -87,7 +93,7 @@ class Sqlite:
         held: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if held is None:
             held = sqlite3.connect(self._path, timeout=10, isolation_level=None, check_same_thread=False)
-            for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "cache_size=-65536"):
+            for pragma in _PRAGMAS:
                 held.execute(f"PRAGMA {pragma}")
             self._local.connection = held
             self._open.append(held)

@@ -17,9 +17,9 @@ from surefoot.service.batches import check_name
 from surefoot.service.database import Database
 from surefoot.service.following import Follower
 from surefoot.service.refused import Refused
-from surefoot.service.store import Store, Stream
+from surefoot.service.store import Job, Store, Stream
 from surefoot.service.tokens import Tokens
-from surefoot.service.writer import Job, Writer
+from surefoot.service.writer import Writer
 
 log = logging.getLogger("surefoot.service")
 

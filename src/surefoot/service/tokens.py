@@ -68,6 +68,10 @@ class Tokens:
         with self._database.reading() as cursor:
             return cursor.one("SELECT 1 FROM token LIMIT 1") is not None
 
+    def known(self, token: str) -> Grant | None:
+        """What a token allows, if it was looked up before."""
+        return self._grants.get(_digest(token))
+
     def grant_of(self, token: str) -> Grant | None:
         """What a token allows; None if there is no such token."""
         digest = _digest(token)
