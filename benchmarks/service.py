@@ -51,9 +51,10 @@ def store(postgres: bool) -> Iterator[tuple[str, Any]]:
 
 def load(args: argparse.Namespace, *, postgres: bool = False) -> str:
     rows = []
-    for models in (1, 8):
+    for models in args.models:
         with store(postgres) as (where, _):
-            server = Server(where)
+            # ids are kept to the end, by which the order of issue can be read
+            server = Server(where, "--label-window", "100000000")
             server.start()
             try:
                 measured = service_load.run(server, rate=args.rate, seconds=args.seconds, models=models)
@@ -65,7 +66,7 @@ def load(args: argparse.Namespace, *, postgres: bool = False) -> str:
         "models", "seconds", "from when it was due, p50 / p99 / max ms", "from when it was sent, p50 / p99 ms",
         "processors used", "peak memory", "state and tally against the batch", "errors", "load average",
     ]  # fmt: skip
-    return f"""{args.rate:,.0f} predictions and {args.rate:,.0f} labels a second for {args.seconds:.0f} seconds, in requests of {service_load.BATCH} rows over HTTP, each answered after its rows were synced to disk. Each model has one connection for predictions and one for labels; labels come {service_load.DELAY[0]:g} to {service_load.DELAY[1]:g} seconds after their predictions, in random order. "Equal": all counts are equal, and `log_e`, expected errors and the total of every term of the tally are those of one batch of the same rows to 1e-12.
+    return f"""{args.rate:,.0f} predictions and {args.rate:,.0f} labels a second for {args.seconds:.0f} seconds, in requests of {service_load.BATCH} rows over HTTP, each answered after its rows were synced to disk. Eight connections send predictions and eight send labels; labels come {service_load.DELAY[0]:g} to {service_load.DELAY[1]:g} seconds after their predictions, in random order. "Equal": all counts are equal, and `log_e`, expected errors and the total of every term of the tally are those of one batch of the same rows, in the order in which the store took them, to 1e-12.
 
 {table(columns, rows)}
 """
@@ -89,7 +90,7 @@ def alarms(args: argparse.Namespace) -> str:
 def write(job: str, text: str) -> None:
     """Put a part in its place."""
     held = PAGE.read_text() if PAGE.exists() else ""
-    parts = {title: body for title, body in _parts(held)}
+    parts = dict(_parts(held))
     stamp = f"Measured on {date.today().isoformat()}: {os.cpu_count()} processors, Python {platform.python_version()}."
     parts[TITLES[job]] = f"{stamp}\n\n{text.strip()}\n"
     ordered = [f"{title}\n\n{parts[title]}" for title in TITLES.values() if title in parts]
@@ -115,6 +116,7 @@ def main() -> None:
     parser.add_argument("jobs", nargs="*", default=list(jobs), choices=list(jobs))
     parser.add_argument("--rate", type=float, default=5_000, help="predictions a second, and labels")
     parser.add_argument("--seconds", type=float, default=300)
+    parser.add_argument("--models", type=int, nargs="+", default=[1, 8], help="models that share the load")
     parser.add_argument("--kills", type=int)
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--streams", type=int, default=2_000)

@@ -18,10 +18,14 @@ from urllib.parse import urlsplit
 import numpy as np
 
 import surefoot as sf
+from surefoot.service.database import connect
+from surefoot.service.store import Store
 from tests.service.killing import different_totals
 from tests.service.serving import Server
 
 BATCH = 100
+#: Connections for predictions, and as many for labels.
+CONNECTIONS = 8
 #: A label comes this many seconds after its prediction, drawn anew for each row.
 DELAY = (0.5, 2.5)
 
@@ -50,7 +54,8 @@ class Stream:
     #: Rows in the order in which their labels are sent, and the last prediction that each request needs.
     order: np.ndarray
     label_due: np.ndarray
-    acknowledged: int = 0
+    #: Batches of predictions that the server has.
+    acknowledged: set[int] = field(default_factory=set)
     condition: threading.Condition = field(default_factory=threading.Condition)
 
     @classmethod
@@ -62,14 +67,16 @@ class Stream:
         order = np.argsort(due)
         return cls(name, confidence, correct, order, due[order][BATCH - 1 :: BATCH])
 
-    def wait_for(self, row: int, errors: list[str]) -> None:
-        """Until the prediction of a row has been acknowledged, so that its label is not the first to come."""
+    def wait_for(self, numbers: list[int], errors: list[str]) -> None:
+        """Until the predictions of these rows have been acknowledged, so that no label is the first to come."""
+        needed = {number // BATCH for number in numbers}
         with self.condition:
-            self.condition.wait_for(lambda: self.acknowledged > row or bool(errors))
+            self.condition.wait_for(lambda: needed <= self.acknowledged or bool(errors))
 
 
 def run(server: Server, *, rate: float, seconds: float, models: int) -> Measured:
-    """So many predictions and as many labels a second, in requests of a hundred rows; each model on two connections."""
+    """So many predictions and as many labels a second, in requests of a hundred rows, each on eight connections."""
+    connections = CONNECTIONS // models
     each = rate / models
     rows = int(each * seconds) // BATCH * BATCH
     streams = [Stream.make(f"model-{i}", rows, each, i) for i in range(models)]
@@ -79,9 +86,9 @@ def run(server: Server, *, rate: float, seconds: float, models: int) -> Measured
     began = time.monotonic() + 0.5
     before = processor_seconds(server)
 
-    def send(stream: Stream, what: str) -> None:
+    def send(stream: Stream, what: str, first: int) -> None:
         with connection(server) as ask:
-            for i in range(rows // BATCH):
+            for i in range(first, rows // BATCH, connections):
                 some = slice(i * BATCH, (i + 1) * BATCH)
                 if what == "predictions":
                     due = began + i * BATCH / each
@@ -91,7 +98,7 @@ def run(server: Server, *, rate: float, seconds: float, models: int) -> Measured
                     due = began + float(stream.label_due[i])
                     numbers = stream.order[some].tolist()
                     body = {what: [{"id": f"row {n}", "correct": bool(stream.correct[n])} for n in numbers]}
-                    stream.wait_for(max(numbers), errors)
+                    stream.wait_for(numbers, errors)
                 text = json.dumps(body).encode()
                 time.sleep(max(0.0, due - time.monotonic()))
                 sent = time.monotonic()
@@ -103,10 +110,15 @@ def run(server: Server, *, rate: float, seconds: float, models: int) -> Measured
                 answered[what].append(now - sent)
                 if what == "predictions":
                     with stream.condition:
-                        stream.acknowledged = some.stop
-                        stream.condition.notify()
+                        stream.acknowledged.add(i)
+                        stream.condition.notify_all()
 
-    threads = [threading.Thread(target=send, args=(one, what)) for one in streams for what in late]
+    threads = [
+        threading.Thread(target=send, args=(one, what, first))
+        for one in streams
+        for what in late
+        for first in range(connections)
+    ]
     averages = []
     for thread in threads:
         thread.start()
@@ -148,8 +160,9 @@ def connection(server: Server) -> Iterator[Callable[[str, bytes], tuple[int, byt
 def compare(server: Server, stream: Stream) -> list[str]:
     """Where the service differs from the batch of the same rows in the order of issue."""
     rows = len(stream.correct)
+    order = order_of_issue(server, stream)
     batch = sf.Monitor()
-    batch.update(stream.correct, stream.confidence)
+    batch.update(stream.correct[order], stream.confidence[order])
     _, state = server.ask(f"/v1/models/{stream.name}/1/state")
     found = state["monitor"]
     exact = {
@@ -170,6 +183,16 @@ def compare(server: Server, stream: Stream) -> list[str]:
     _, text = server.ask(f"/v1/models/{stream.name}/1/tally")
     whole = sf.tally(sf.Predictions.from_correct(stream.correct, stream.confidence))
     return [f"{stream.name}: {line}" for line in [*lines, *different_totals(text, whole)]]
+
+
+def order_of_issue(server: Server, stream: Stream) -> np.ndarray:
+    """Rows in the order in which the store took them; of several connections no other knows it."""
+    database = connect(server.store)
+    found = Store(database).find(stream.name, "1")
+    with database.reading() as cursor:
+        rows = cursor.all("SELECT id FROM prediction WHERE stream = ? ORDER BY place", found.key)
+    database.close()
+    return np.array([int(name.removeprefix("row ")) for (name,) in rows])
 
 
 def processor_seconds(server: Server) -> float:

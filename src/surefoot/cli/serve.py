@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -110,6 +111,8 @@ def _run(app: Any, host: str, port: int, store: str, token: str | None, *, is_op
     import uvicorn
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
+    # requests wait for a thread that computes 1 ms at most, and not 5
+    sys.setswitchinterval(0.001)
     listener = _listen(host, port)
     _greet(f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}", store, token, is_open=is_open)
     config = uvicorn.Config(

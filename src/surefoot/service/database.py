@@ -35,6 +35,10 @@ CREATE TABLE IF NOT EXISTS tally (
   expected DOUBLE PRECISION NOT NULL, observed BIGINT NOT NULL, document TEXT NOT NULL,
   PRIMARY KEY (stream, slice, hour)
 );
+CREATE TABLE IF NOT EXISTS consumed (
+  consumer TEXT NOT NULL, topic TEXT NOT NULL, part BIGINT NOT NULL, next BIGINT NOT NULL, refused BIGINT NOT NULL,
+  PRIMARY KEY (consumer, topic, part)
+);
 CREATE TABLE IF NOT EXISTS token (
   digest TEXT PRIMARY KEY, model TEXT NOT NULL, scopes TEXT NOT NULL, created BIGINT NOT NULL
 );

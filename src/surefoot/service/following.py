@@ -112,18 +112,27 @@ def _tell(monitor: Monitor, kind: str, rows: list[Any]) -> None:
 
 
 def fold(database: Database, stream: Stream) -> int:
-    """Add the rows that are complete to the tallies of their hours, each once; return how many there were."""
-    with database.writing() as cursor:
-        # who else would add them waits here, and then finds them added
-        found = cursor.one("UPDATE stream SET tallied = tallied WHERE id = ? RETURNING tallied, events", stream.key)
+    """Add the next rows that are complete to the tallies of their hours, each once; return how many events passed."""
+    with database.reading() as cursor:
+        found = cursor.one("SELECT tallied, events FROM stream WHERE id = ?", stream.key)
         assert found is not None
-        start, stop = int(found[0]), min(int(found[1]), int(found[0]) + 10 * PIECE)
+        start, stop = int(found[0]), min(int(found[1]), int(found[0]) + PIECE)
         rows = _complete(cursor, stream.key, start, stop)
-        for (part, hour), own in _grouped(rows).items():
-            _add(cursor, stream.key, part, hour, 1, _tally(own), len(own), *_errors(own))
-        if stop > start:
-            cursor.run("UPDATE stream SET tallied = ? WHERE id = ?", stop, stream.key)
-    return len(rows)
+    # added up before the lock is taken: who sends rows does not wait for that
+    groups = {where: (_tally(own), len(own), *_errors(own)) for where, own in _grouped(rows).items()}
+    if stop > start:
+        with database.writing() as cursor:
+            statement = "UPDATE stream SET tallied = ? WHERE id = ? AND tallied = ? RETURNING id"
+            if cursor.one(statement, stop, stream.key, start) is not None:
+                for (part, hour), own in groups.items():
+                    _add(cursor, stream.key, part, hour, 1, *own)
+    return stop - start
+
+
+def fold_all(database: Database, stream: Stream) -> None:
+    """Add all rows that are complete."""
+    while fold(database, stream):
+        pass
 
 
 def _complete(cursor: Cursor, key: int, start: int, stop: int) -> list[Any]:
@@ -169,8 +178,7 @@ def total(
     database: Database, stream: Stream, *, part: str | None = None, since: int | None = None, until: int | None = None
 ) -> Tally | None:
     """The tally of all complete rows of some hours, of one slice or of all; None if there are none."""
-    while fold(database, stream):
-        pass
+    fold_all(database, stream)
     conditions: list[str] = ["stream = ?"]
     values: list[Any] = [stream.key]
     for condition, value in (("slice = ?", part), ("hour + hours > ?", since), ("hour < ?", until)):

@@ -122,7 +122,7 @@ class Service:
                 if now - tallied > _TALLY:
                     tallied = now
                     for stream in streams:
-                        following.fold(self.database, stream)
+                        following.fold_all(self.database, stream)
                 if now - saved > _SAVE:
                     saved = now
                     self.tidy()
