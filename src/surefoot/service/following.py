@@ -125,7 +125,7 @@ def fold(database: Database, stream: Stream) -> int:
             statement = "UPDATE stream SET tallied = ? WHERE id = ? AND tallied = ? RETURNING id"
             if cursor.one(statement, stop, stream.key, start) is not None:
                 for (part, hour), own in groups.items():
-                    _add(cursor, stream.key, part, hour, 1, *own)
+                    add_tally(cursor, stream.key, part, hour, 1, *own)
     return stop - start
 
 
@@ -160,9 +160,10 @@ def _errors(rows: list[Any]) -> tuple[float, int]:
     return sum(row[2] for row in rows), sum(row[0] == 0 for row in rows)
 
 
-def _add(
+def add_tally(
     cursor: Cursor, key: int, part: str, hour: int, hours: int, more: Tally, rows: int, expected: float, observed: int
 ) -> None:
+    """Add a tally to that of an hour or a day."""
     held = cursor.one("SELECT document FROM tally WHERE stream = ? AND slice = ? AND hour = ?", key, part, hour)
     total = more if held is None else Tally.from_text(held[0]) + more
     cursor.run(
@@ -235,7 +236,7 @@ def merge_hours(database: Database, stream: Stream, now_hour: int) -> None:
                 "DELETE FROM tally WHERE stream = ? AND slice = ? AND hour = ? AND hours = 1", stream.key, part, hour
             )
             day = hour // DAY * DAY
-            _add(cursor, stream.key, part, day, DAY, Tally.from_text(document), rows, expected, observed)
+            add_tally(cursor, stream.key, part, day, DAY, Tally.from_text(document), rows, expected, observed)
 
 
 def forget(database: Database, stream: Stream, label_window: int) -> None:

@@ -89,15 +89,16 @@ def consume(
             found = consumer.consume(_TOGETHER, _WAIT)
             messages, ends = [], []
             for one in found:
-                if (error := one.error()) is None:
+                why = one.error()
+                if why is None:
                     if one.value() is not None:
                         messages.append(_message(one, model, version))
-                elif error.code() == kafka.KafkaError._PARTITION_EOF:
+                elif why.code() == kafka.KafkaError._PARTITION_EOF:
                     ends.append((one.topic(), one.partition()))
-                elif error.fatal() or (not error.retriable() and error.code() in _hopeless(kafka)):
-                    raise KafkaError(printable(error.str(), 300))
+                elif why.fatal() or why.code() in _hopeless(kafka):
+                    raise KafkaError(printable(why.str(), 300))
                 else:
-                    log.warning("Kafka: %s", printable(error.str(), 300))
+                    log.warning("Kafka: %s", printable(why.str(), 300))
             awaited.update((one.topic, one.part) for one in messages)
             if messages:
                 received += intake.add(messages)

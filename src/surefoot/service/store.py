@@ -121,6 +121,14 @@ class Store:
             cursor.run(f"UPDATE stream SET {assignments} WHERE id = ?", *values, key)
         return results
 
+    def add_labelled(self, cursor: Cursor, model: str, version: str, rows: int) -> int:
+        """Rows that were counted elsewhere with their labels: they are never bet on. Return the key of the stream."""
+        key, _ = self._lock(cursor, model, version)
+        cursor.run(
+            "UPDATE stream SET tally_only = tally_only + ?, labelled = labelled + ? WHERE id = ?", rows, rows, key
+        )
+        return key
+
     def _lock(self, cursor: Cursor, model: str, version: str) -> tuple[int, Counts]:
         """The stream, made if it is new; who else would write to it waits."""
         statement = (
