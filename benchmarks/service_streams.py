@@ -50,11 +50,13 @@ def pending(rows: int) -> str:
             confidence = rng.uniform(0.5, 0.999, step).tolist()
             job = [Prediction(f"row {start + i}", c, 1.0 - c) for i, c in enumerate(confidence)]
             service.add("model", "1", job).result()
-            service.monitor(service.find("model", "1"))
+            with service.looking(service.find("model", "1")):
+                pass
             if (start + step) % max(step, rows // 50) == 0:
                 service.tidy()
             if (start + step) % max(step, rows // 5) == 0:
-                monitor = service.monitor(service.find("model", "1"))
+                with service.looking(service.find("model", "1")) as follower:
+                    monitor = follower.monitor
                 size = sum(path.stat().st_size for path in Path(folder).iterdir()) / 2**20
                 line = [
                     f"{start + step:,}",

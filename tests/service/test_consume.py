@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 
 import surefoot as sf
-from surefoot.service import batches, following
+from surefoot.service import batches, totals
 from surefoot.service.batches import Label, Prediction
 from surefoot.service.consuming import Intake, Message
 from surefoot.service.database import connect
@@ -66,7 +66,7 @@ def check(path: str, confidence: Any, correct: Any, order: Any = None) -> None:
     batch.update(correct[order], confidence[order])
     assert (monitor.rows, monitor.errors, monitor.pending) == (len(correct), int((~correct).sum()), 0)
     assert monitor.log_e == pytest.approx(batch.log_e, rel=1e-12, abs=1e-12)
-    total = following.total(store.database, stream)
+    total = totals.total(store.database, stream)
     assert different_totals(total, sf.tally(sf.Predictions.from_correct(correct, confidence))) == []
     store.database.close()
 

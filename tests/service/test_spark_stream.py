@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import surefoot as sf
-from surefoot.service import following, spark
+from surefoot.service import spark, totals
 from surefoot.service.database import connect
 from surefoot.service.store import Store
 from tests.service.killing import different_totals
@@ -93,7 +93,7 @@ def test_each_batch_counts_once(tmp_path: Path, monkeypatch) -> None:
     batches = [slice(0, 400), slice(400, 400), slice(400, 700), slice(700, 900)]
     for number, rows in enumerate(batches):
         with monkeypatch.context() as patched:
-            patched.setattr(spark, "add_tally" if rows.stop > rows.start else "_add", lambda *_: 1 / 0)
+            patched.setattr(*((totals, "add") if rows.stop > rows.start else (spark, "_add")), lambda *_: 1 / 0)
             with pytest.raises(ZeroDivisionError):
                 count(Frame(rows), number)
         for _ in range(2):
@@ -103,7 +103,7 @@ def test_each_batch_counts_once(tmp_path: Path, monkeypatch) -> None:
             count(Frame(batches[0]), number)
     database = connect(path)
     stream = Store(database).find("fraud", "3")
-    total = following.total(database, stream)
+    total = totals.total(database, stream)
     assert total is not None
     assert (stream.counts.places, stream.counts.tally_only, stream.counts.labelled) == (0, 900, 900)
     assert different_totals(total, sf.tally(sf.Predictions.from_correct(correct, confidence))) == []
@@ -138,10 +138,10 @@ def test_a_killed_query_counts_each_row_once(tmp_path: Path) -> None:
     assert run("never") == 0
     database = connect(path)
     stream = Store(database).find("fraud", "3")
-    total = following.total(database, stream)
+    total = totals.total(database, stream)
     assert total is not None
     assert (stream.counts.places, stream.counts.tally_only, stream.counts.labelled) == (0, 6_000, 6_000)
-    ((part, _, _, rows, expected, observed),) = following.by_hour(database, stream)
+    ((part, _, _, rows, expected, observed),) = totals.by_hour(database, stream)
     assert (part, rows, observed) == ("", 6_000, int((~correct).sum()))
     assert expected == pytest.approx((1 - confidence).sum(), rel=1e-12)
     assert different_totals(total, sf.Tally.load(tmp_path / "whole.tally")) == []

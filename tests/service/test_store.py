@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import surefoot as sf
-from surefoot.service import following
+from surefoot.service import totals
 from surefoot.service.batches import Label, Prediction
 from surefoot.service.database import connect
 from surefoot.service.following import Follower
@@ -33,7 +33,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     if request.param == "postgres":
         database = connect(request.getfixturevalue("postgres"))
         with database.writing() as cursor:
-            for table in ("prediction", "tally", "stream"):
+            for table in ("prediction", "tally", "part", "notice", "reference", "stream"):
                 cursor.run(f"DELETE FROM {table}")
     else:
         database = connect(str(tmp_path / "store.db"))
@@ -70,7 +70,7 @@ def test_rows_are_counted_as_the_batch_counts_them(store) -> None:
     assert found.stated == pytest.approx(batch.stated, rel=1e-12)
     assert found.log_e == pytest.approx(batch.log_e, rel=1e-9)
     assert found.drift_rows == batch.drift_rows
-    total = following.total(store.database, store.find("m", "1"))
+    total = totals.total(store.database, store.find("m", "1"))
     assert total is not None
     whole = sf.tally(sf.Predictions.from_correct(correct, confidence))
     for name in ("csr", "accuracy", "cw_accuracy", "ece", "brier"):
@@ -96,7 +96,7 @@ def test_a_label_that_was_known_before_is_counted_and_never_bet_on(store) -> Non
     counts = store.find("m", "1").counts
     assert (counts.places, counts.tally_only, counts.labelled, counts.early) == (0, 3, 3, 0)
     assert monitor_of(store).issued == 0
-    total = following.total(store.database, store.find("m", "1"))
+    total = totals.total(store.database, store.find("m", "1"))
     assert total is not None
     assert sf.assess(total)["accuracy"] == pytest.approx(1 / 3)
 
@@ -106,7 +106,7 @@ def test_classes_are_compared_when_both_are_there(store) -> None:
     add(
         store, [Prediction("early", 0.9, 0.1, "cat"), Prediction("late", 0.8, 0.2, "dog")], [Label("late", label="cat")]
     )
-    total = following.total(store.database, store.find("m", "1"))
+    total = totals.total(store.database, store.find("m", "1"))
     assert total is not None
     assert sf.assess(total)["accuracy"] == 0.5
     (refused,) = add(store, [Prediction("bare", 0.8, 0.2)]) and add(store, [Label("bare", label="cat")])
@@ -154,28 +154,28 @@ def test_tallies_of_hours_become_days_and_totals_stay(store) -> None:
     confidence, correct = sample(600)
     add(store, predictions(confidence, slice="north"), labels(correct))
     stream = store.find("m", "1")
-    before = following.total(store.database, stream)
+    before = totals.total(store.database, stream)
     assert before is not None
-    ((_, hour, hours, rows, *_),) = following.by_hour(store.database, stream)
+    ((_, hour, hours, rows, *_),) = totals.by_hour(store.database, stream)
     assert (hours, rows) == (1, 600)
-    following.merge_hours(store.database, stream, hour + 24 * 30)
-    ((part, day, hours, rows, expected, observed),) = following.by_hour(store.database, stream)
+    totals.merge_hours(store.database, stream, hour + 24 * 30)
+    ((part, day, hours, rows, expected, observed),) = totals.by_hour(store.database, stream)
     assert (part, day, hours, rows, observed) == ("north", hour // 24 * 24, 24, 600, int((~correct).sum()))
     assert expected == pytest.approx((1 - confidence).sum(), rel=1e-12)
-    after = following.total(store.database, stream)
+    after = totals.total(store.database, stream)
     assert after is not None
     assert sf.metrics.ALL["csr"].of(after) == sf.metrics.ALL["csr"].of(before)
 
 
 def test_totals_wait_for_no_stretch_without_labels(store, monkeypatch) -> None:
-    monkeypatch.setattr(following, "PIECE", 100)
+    monkeypatch.setattr(totals, "PIECE", 100)
     confidence, correct = sample(1_000)
     add(store, predictions(confidence))
     add(store, labels(correct))
-    total = following.total(store.database, store.find("m", "1"))
+    total = totals.total(store.database, store.find("m", "1"))
     assert total is not None
     assert sf.metrics.ALL["accuracy"].of(total) == correct.mean()
-    assert sum(rows for _, _, _, rows, _, _ in following.by_hour(store.database, store.find("m", "1"))) == 1_000
+    assert sum(rows for _, _, _, rows, _, _ in totals.by_hour(store.database, store.find("m", "1"))) == 1_000
 
 
 def test_ids_are_dropped_after_the_window_and_counts_stay(store) -> None:
@@ -184,13 +184,13 @@ def test_ids_are_dropped_after_the_window_and_counts_stay(store) -> None:
     stream = store.find("m", "1")
     follower = Follower(store, stream, label_window=200)
     follower.follow()
-    before = following.total(store.database, stream)
+    before = totals.total(store.database, stream)
     assert before is not None
     follower.save()
-    following.forget(store.database, stream, 200)
+    totals.forget(store.database, stream, 200)
     with store.database.reading() as cursor:
         assert cursor.one("SELECT count(*), min(place) FROM prediction") == (200, 800)
-    after = following.total(store.database, stream)
+    after = totals.total(store.database, stream)
     assert after is not None
     assert sf.metrics.ALL["csr"].of(after) == sf.metrics.ALL["csr"].of(before)
     assert Follower(store, stream, label_window=200).follow().rows == follower.monitor.rows

@@ -5,11 +5,15 @@ from __future__ import annotations
 import ipaddress
 import os
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from surefoot.cli.errors import Failed, clear_errors, print_error, say
+
+#: The environment variable that holds the secret of the webhook.
+_SECRET = "SUREFOOT_WEBHOOK_SECRET"
 
 
 def command(
@@ -28,12 +32,40 @@ def command(
             min=1,
         ),
     ] = 100_000,
+    keep_hours: Annotated[
+        int,
+        typer.Option("--keep-hours", metavar="HOURS", help="Keep totals by hour so long; older ones by day.", min=1),
+    ] = 168,
+    mean_time: Annotated[
+        float,
+        typer.Option(
+            "--mean-time-between-false-alarms",
+            metavar="ROWS",
+            help="On a calibrated model, drift is detected at most once in this many rows on average; a model keeps "
+            "the number that it began with.",
+            min=1,
+        ),
+    ] = 10_000,
+    webhook: Annotated[
+        str | None,
+        typer.Option(
+            "--webhook",
+            metavar="URL",
+            help="Post alarms, drift and flagged slices to this address, signed with the secret in the environment "
+            "variable SUREFOOT_WEBHOOK_SECRET or in --webhook-secret-file.",
+        ),
+    ] = None,
+    secret_file: Annotated[
+        Path | None,
+        typer.Option("--webhook-secret-file", metavar="FILE", help="The file that holds the secret of the webhook."),
+    ] = None,
     new_token: Annotated[
         str | None,
         typer.Option(
             "--new-token",
             metavar="MODEL[:SCOPES]",
-            help="Print a token for a model, or for all ('*'), and exit; scopes are predictions, labels and read.",
+            help="Print a token for a model, or for all ('*'), and exit; scopes are predictions, labels, read and "
+            "reference.",
         ),
     ] = None,
     is_open: Annotated[
@@ -67,7 +99,13 @@ def command(
             grant = None if new_token is None else Grant.parse(new_token)
         except ValueError as error:
             raise typer.BadParameter(f"--new-token: {error}") from error
-        service = Service(_open(connect, store), label_window=label_window)
+        service = Service(
+            _open(connect, store),
+            label_window=label_window,
+            keep_hours=keep_hours,
+            mean_time=mean_time,
+            webhook=_webhook(webhook, secret_file),
+        )
         if grant is not None:
             say(service.tokens.create(grant))
             service.stop()
@@ -84,6 +122,28 @@ def _check_packages() -> None:
     missing = [name for name in ("starlette", "uvicorn") if find_spec(name) is None]
     if missing:
         raise Failed(print_error(f"serve needs {' and '.join(missing)}: pip install 'surefoot[serve]'", 2))
+
+
+def _webhook(url: str | None, secret_file: Path | None) -> Any:
+    from surefoot.service.webhook import Webhook
+
+    if url is None:
+        if secret_file is not None:
+            raise typer.BadParameter("--webhook-secret-file is of a webhook; give --webhook URL, too")
+        return None
+    if secret_file is not None:
+        try:
+            secret = secret_file.read_bytes().strip()
+        except OSError as error:
+            raise Failed(print_error(f"{secret_file}: cannot be read: {error.strerror}", 3)) from error
+    else:
+        secret = os.environ.get(_SECRET, "").strip().encode("utf-8", "surrogateescape")
+    if not secret:
+        raise typer.BadParameter(f"--webhook is signed: put a secret into {_SECRET}, or give --webhook-secret-file")
+    try:
+        return Webhook(url, secret)
+    except ValueError as error:
+        raise typer.BadParameter(f"--webhook: {error}") from error
 
 
 def _is_loopback(host: str) -> bool:

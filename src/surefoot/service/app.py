@@ -11,8 +11,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+import anyio
+from anyio.to_thread import run_sync
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
@@ -21,13 +22,14 @@ from starlette.routing import Route
 from surefoot._io.printable import printable
 from surefoot.render import html
 from surefoot.service import batches
-from surefoot.service.exposition import CONTENT_TYPE, exposition
-from surefoot.service.following import by_day, by_hour
+from surefoot.service.exposition import CONTENT_TYPE, exposition, numbers_of
 from surefoot.service.limits import Rate, read_body
 from surefoot.service.openapi import document
-from surefoot.service.pages import index_page, stream_page
+from surefoot.service.pages import index_page, line_of, stream_page
 from surefoot.service.refused import Refused
 from surefoot.service.service import Service
+from surefoot.service.tokens import Grant
+from surefoot.service.totals import by_day, by_hour
 
 _COOKIE = "surefoot_token"
 _HEADERS = {
@@ -36,10 +38,14 @@ _HEADERS = {
     "referrer-policy": "no-referrer",
     "cache-control": "no-store",
     "content-security-policy": (
-        "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+        "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
     ),
 }
 _TIME = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}))?")
+#: Bytes of a body from which it is parsed beside the event loop; answers that are computed at the same time.
+_LARGE, _READERS = 32 << 10, 4
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{20,200}")
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
@@ -58,6 +64,8 @@ class App:
 
     def __init__(self, service: Service, *, is_open: bool = False, rate: float = 1_000) -> None:
         self.service, self.is_open, self._rate = service, is_open, Rate(rate)
+        #: Reports and pages wait for each other, and never for rows that come in, nor these for them.
+        self._readers = anyio.CapacityLimiter(_READERS)
         of_stream = "/v1/models/{model}/{version}"
         self.asgi = Starlette(
             routes=[
@@ -73,6 +81,7 @@ class App:
                 self._route(f"{of_stream}/state", self.state, "GET"),
                 self._route(f"{of_stream}/report", self.report, "GET"),
                 self._route(f"{of_stream}/tally", self.tally, "GET"),
+                self._route(f"{of_stream}/reference", self.reference, "PUT"),
             ],
             exception_handlers={HTTPException: _plain_error},
             lifespan=self._lifespan,
@@ -82,7 +91,7 @@ class App:
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
         self.service.start()
         yield
-        await run_in_threadpool(self.service.stop)
+        await run_sync(self.service.stop)
 
     def _route(self, path: str, endpoint: Endpoint, method: str) -> Route:
         async def served(request: Request) -> Response:
@@ -110,18 +119,26 @@ class App:
         model, version = _names(request)
         await self._check(request, scope, model)
         body = await read_body(request.stream(), request.headers.get("content-length"))
-        rows = parse(body, request.headers.get("content-type", ""))
+        kind = request.headers.get("content-type", "")
+        rows = parse(body, kind) if len(body) < _LARGE else await run_sync(parse, body, kind)
         if not rows:
             return JSONResponse({"counted": 0, "repeated": 0})
         receipt = await asyncio.wrap_future(self.service.add(model, version, rows))
         return JSONResponse({"counted": receipt.counted, "repeated": receipt.repeated})
+
+    async def reference(self, request: Request) -> Response:
+        """Keep a tally that the model is compared with."""
+        model, version = _names(request)
+        await self._check(request, "reference", model)
+        body = await read_body(request.stream(), request.headers.get("content-length"))
+        return JSONResponse({"rows": await self._read(self.service.keep_reference, model, version, body)})
 
     # -- what is known -----------------------------------------------------------------------------------------------
 
     async def models(self, request: Request) -> Response:
         """The models that the token may read."""
         grant = await self._check(request, "read", None, any_model=True)
-        streams = [one for one in await run_in_threadpool(self.service.store.streams) if grant(one.model)]
+        streams = [one for one in await self._read(self.service.store.streams) if grant(one.model)]
         return JSONResponse({"models": [{"model": one.model, "version": one.version} for one in streams]})
 
     async def state(self, request: Request) -> Response:
@@ -134,7 +151,7 @@ class App:
             found = self.service.state(stream)
             return {**found, "days": by_day(by_hour(self.service.database, stream))}
 
-        return JSONResponse(await run_in_threadpool(read))
+        return JSONResponse(await self._read(read))
 
     async def report(self, request: Request) -> Response:
         """The report of a window, as HTML or JSON."""
@@ -158,37 +175,49 @@ class App:
         model, version = _names(request)
         await self._check(request, "read", model)
         which = {
-            "part": request.query_params.get("slice"),
+            "part": batches.check_slice(request.query_params.get("slice")),
             "since": _hour(request, "since"),
             "until": _hour(request, "until"),
         }
-        return await run_in_threadpool(answer, request, which, model, version)
+        response: Response = await self._read(answer, request, which, model, version)
+        return response
 
     async def metrics(self, request: Request) -> Response:
         """The numbers for Prometheus."""
         grant = await self._check(request, "read", None, any_model=True)
 
         def read() -> str:
-            streams = [one for one in self.service.store.streams() if grant(one.model)]
-            return exposition([(one, self.service.monitor(one)) for one in streams])
+            found = []
+            for stream in self.service.store.streams():
+                if grant(stream.model):
+                    with self.service.looking(stream) as follower:
+                        found.append(numbers_of(stream, follower))
+            return exposition(found)
 
-        return PlainTextResponse(await run_in_threadpool(read), media_type=CONTENT_TYPE)
+        return PlainTextResponse(await self._read(read), media_type=CONTENT_TYPE)
 
     # -- pages -------------------------------------------------------------------------------------------------------
 
     async def index(self, request: Request) -> Response:
         """The models, for people. A token in the query moves into a cookie that scripts cannot read."""
         if (token := request.query_params.get("token")) is not None:
+            if not _TOKEN.fullmatch(token):
+                raise Refused(401, "this is no token; use the address that the server printed")
             response = RedirectResponse("/", status_code=303)
             response.set_cookie(_COOKIE, token, httponly=True, samesite="strict", secure=request.url.scheme == "https")
             return response
         grant = await self._check(request, "read", None, any_model=True)
+        url = _base_url(request)
 
         def read() -> str:
-            streams = [one for one in self.service.store.streams() if grant(one.model)]
-            return index_page([(one, self.service.monitor(one)) for one in streams], str(request.base_url))
+            found = []
+            for stream in self.service.store.streams():
+                if grant(stream.model):
+                    with self.service.looking(stream) as follower:
+                        found.append(line_of(stream, follower))
+            return index_page(found, url)
 
-        return HTMLResponse(await run_in_threadpool(read))
+        return HTMLResponse(await self._read(read))
 
     async def page(self, request: Request) -> Response:
         """One model, for people."""
@@ -199,7 +228,7 @@ class App:
             stream = self.service.find(model, version)
             return stream_page(self.service, stream)
 
-        return HTMLResponse(await run_in_threadpool(read))
+        return HTMLResponse(await self._read(read))
 
     async def health(self, request: Request) -> Response:
         """Whether the process answers."""
@@ -216,7 +245,7 @@ class App:
                 return PlainTextResponse(f"the store does not answer: {reason}", status_code=503)
             return PlainTextResponse("ok")
 
-        return await run_in_threadpool(ask)
+        return await run_sync(ask)
 
     async def describe(self, request: Request) -> Response:
         """The OpenAPI document."""
@@ -236,16 +265,32 @@ class App:
         if scheme.lower() != "bearer":
             # a cookie may read and no more: other sites cannot make a browser write
             token = request.cookies.get(_COOKIE, "") if scope == "read" else ""
-        # a token that was seen before needs no thread that asks the store
-        grant = self.service.tokens.known(token) if token else None
-        if token and grant is None:
-            grant = await run_in_threadpool(self.service.tokens.grant_of, token)
-        self._rate.check(client if grant is None else token)
-        if grant is None:
-            raise Refused(401, "no valid token; send the header 'Authorization: Bearer TOKEN'")
+        grant = await self._grant(token, client)
         if scope not in grant.scopes or not (any_model or grant.allows(scope, model)):
             raise Refused(403, f"this token does not allow {scope} of {model or 'this'}")
         return lambda name: grant.allows(scope, name)
+
+    async def _grant(self, token: str, client: str) -> Grant:
+        """What a token allows. Who guesses tokens is counted before the store is asked."""
+        grant = self.service.tokens.known(token)
+        self._rate.check(client if grant is None else token)
+        if grant is None and _TOKEN.fullmatch(token):
+            grant = await run_sync(self.service.tokens.grant_of, token)
+        if grant is None:
+            raise Refused(401, "no valid token; send the header 'Authorization: Bearer TOKEN'")
+        return grant
+
+    async def _read(self, answer: Callable[..., Any], *arguments: Any) -> Any:
+        """Compute an answer beside the event loop, a few at a time."""
+        return await run_sync(answer, *arguments, limiter=self._readers)
+
+
+def _base_url(request: Request) -> str:
+    """The address that the browser used, if it is one."""
+    try:
+        return str(request.base_url)
+    except ValueError:
+        return "/"
 
 
 def _names(request: Request) -> tuple[str, str]:

@@ -43,6 +43,11 @@ class Label:
     label: str | None = None
 
 
+def check_slice(name: str | None) -> str | None:
+    """The name of a slice in a query; None is all of them, and no name the rows without a slice."""
+    return name if not name else _checked(name, "slice", MOST_ID)
+
+
 def check_name(kind: str, name: str) -> str:
     """The name of a model or of a version."""
     if len(name) > MOST_NAME or not _NAME.fullmatch(name):
@@ -70,7 +75,9 @@ def _read(body: bytes, content_type: str, what: str, row: Callable[[Any, str], A
         found = _parse(body, "the body")
         rows = found.get(what) if isinstance(found, dict) and what in found else found
     elif kind == LINES:
-        rows = [_parse(line, f"line {i}") for i, line in enumerate(body.splitlines(), 1) if line.strip()]
+        lines = [(i, line) for i, line in enumerate(body.split(b"\n"), 1) if line.strip()]
+        _check_number(len(lines))
+        rows = [_parse(line, f"line {i}") for i, line in lines]
     elif kind == ARROW:
         rows = _arrow(body)
     else:
@@ -104,9 +111,13 @@ def _rows(rows: Any, what: str, row: Callable[[Any, str], Any]) -> list[Any]:
         rows = [rows]
     if not isinstance(rows, list):
         raise Refused(400, f'the body holds no rows; send {{"{what}": [{{"id": ...}}, ...]}}')
-    if len(rows) > MOST_ROWS:
-        raise Refused(413, f"{len(rows):,} rows in one request; send at most {MOST_ROWS:,}")
+    _check_number(len(rows))
     return list(_once((row(value, f"{what}[{i}]") for i, value in enumerate(rows)), what))
+
+
+def _check_number(rows: int) -> None:
+    if rows > MOST_ROWS:
+        raise Refused(413, f"{rows:,} rows in one request; send at most {MOST_ROWS:,}")
 
 
 def _once(rows: Iterable[Any], what: str) -> Iterable[Any]:

@@ -8,22 +8,37 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
+from surefoot._io.printable import printable
 from surefoot.errors import MissingPackage
+from surefoot.service.refused import Refused
 
+#: Connections that are kept open while nobody uses them.
+_MOST_IDLE = 8
+#: Seconds, and milliseconds, after which a PostgreSQL server that does not answer counts as gone.
+_PATIENCE: dict[str, Any] = {
+    "connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+}  # fmt: skip
 #: The version of these tables.
-SCHEMA = 1
+SCHEMA = 2
 TABLES = """
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS stream (
   id {serial}, model TEXT NOT NULL, version TEXT NOT NULL, created BIGINT NOT NULL,
   places BIGINT NOT NULL DEFAULT 0, events BIGINT NOT NULL DEFAULT 0, labelled BIGINT NOT NULL DEFAULT 0,
   tally_only BIGINT NOT NULL DEFAULT 0, early BIGINT NOT NULL DEFAULT 0, repeated BIGINT NOT NULL DEFAULT 0,
-  tallied BIGINT NOT NULL DEFAULT 0, followed BIGINT NOT NULL DEFAULT 0, monitor TEXT,
+  tallied BIGINT NOT NULL DEFAULT 0, tallies BIGINT NOT NULL DEFAULT 0, followed BIGINT NOT NULL DEFAULT 0,
+  monitor TEXT,
   UNIQUE (model, version)
+);
+CREATE TABLE IF NOT EXISTS part (
+  stream BIGINT NOT NULL, name TEXT NOT NULL, number BIGINT NOT NULL, places BIGINT NOT NULL DEFAULT 0,
+  peak DOUBLE PRECISION, monitor TEXT,
+  PRIMARY KEY (stream, name)
 );
 CREATE TABLE IF NOT EXISTS prediction (
   stream BIGINT NOT NULL, id TEXT NOT NULL, event BIGINT, place BIGINT, confidence DOUBLE PRECISION,
-  doubt DOUBLE PRECISION, unit BIGINT, slice TEXT, predicted TEXT, hour BIGINT,
+  doubt DOUBLE PRECISION, unit BIGINT, slice TEXT, slice_place BIGINT, predicted TEXT, hour BIGINT,
   label TEXT, correct SMALLINT, label_event BIGINT, complete BIGINT,
   PRIMARY KEY (stream, id)
 ) {without_rowid};
@@ -35,6 +50,14 @@ CREATE TABLE IF NOT EXISTS tally (
   expected DOUBLE PRECISION NOT NULL, observed BIGINT NOT NULL, document TEXT NOT NULL,
   PRIMARY KEY (stream, slice, hour)
 );
+CREATE TABLE IF NOT EXISTS reference (
+  stream BIGINT PRIMARY KEY, added BIGINT NOT NULL, rows BIGINT NOT NULL, document TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS notice (
+  id {serial}, stream BIGINT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, until BIGINT NOT NULL,
+  created BIGINT NOT NULL, body TEXT NOT NULL, leased BIGINT, sent BIGINT
+);
+CREATE INDEX IF NOT EXISTS notice_stream ON notice (stream, kind, name);
 CREATE TABLE IF NOT EXISTS consumed (
   consumer TEXT NOT NULL, topic TEXT NOT NULL, part BIGINT NOT NULL, next BIGINT NOT NULL, refused BIGINT NOT NULL,
   PRIMARY KEY (consumer, topic, part)
@@ -80,28 +103,56 @@ def connect(url: str) -> Database:
     return Sqlite(url.removeprefix("sqlite:///"))
 
 
+class _Pool:
+    """Connections that are open and not in use; each is used by one thread at a time."""
+
+    def __init__(self) -> None:
+        self._idle: list[Any] = []
+        self._lock, self._is_closed = threading.Lock(), False
+
+    def take(self) -> Any:
+        """One of them; None if there is none."""
+        with self._lock:
+            return self._idle.pop() if self._idle else None
+
+    def give(self, connection: Any) -> None:
+        """Keep it for the next; close it if there are enough, or if nobody will come."""
+        with self._lock:
+            if not self._is_closed and len(self._idle) < _MOST_IDLE:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+    def close(self) -> None:
+        with self._lock:
+            self._is_closed, idle, self._idle = True, self._idle, []
+        for connection in idle:
+            connection.close()
+
+
+def _unavailable(error: Exception) -> Refused:
+    """A full disk, a file that is gone, a server that does not answer: nothing of the transaction was stored."""
+    reason = printable(" ".join(str(error).split()), 200) or type(error).__name__
+    return Refused(503, f"the store does not answer, and nothing was changed: {reason}; try again")
+
+
 class Sqlite:
     """One file in WAL mode: readers never wait for the writer; an ended transaction is synced to disk."""
 
     def __init__(self, path: str) -> None:
-        self.url, self._local, self._path = path, threading.local(), path
+        self.url, self._path, self._pool = path, path, _Pool()
         self._lock = threading.RLock()
-        self._open: list[sqlite3.Connection] = []
         with self.writing() as cursor:
             script = TABLES.format(serial="INTEGER PRIMARY KEY", without_rowid="WITHOUT ROWID")
             for statement in script.split(";"):
                 cursor.run(statement)
             check_schema(cursor)
 
-    def _connection(self) -> sqlite3.Connection:
-        held: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if held is None:
-            held = sqlite3.connect(self._path, timeout=10, isolation_level=None, check_same_thread=False)
-            for pragma in _PRAGMAS:
-                held.execute(f"PRAGMA {pragma}")
-            self._local.connection = held
-            self._open.append(held)
-        return held
+    def _connect(self) -> sqlite3.Connection:
+        made = sqlite3.connect(self._path, timeout=10, isolation_level=None, check_same_thread=False)
+        for pragma in _PRAGMAS:
+            made.execute(f"PRAGMA {pragma}")
+        return made
 
     @contextmanager
     def writing(self) -> Iterator[Cursor]:
@@ -115,19 +166,26 @@ class Sqlite:
         yield from self._transaction("BEGIN")
 
     def _transaction(self, begin: str) -> Iterator[Cursor]:
-        connection = self._connection()
-        connection.execute(begin)
+        connection = None
         try:
-            yield _SqliteCursor(connection)
-        except BaseException:
-            connection.rollback()
-            raise
-        connection.commit()
+            connection = self._pool.take() or self._connect()
+            connection.execute(begin)
+            try:
+                yield _SqliteCursor(connection)
+                # a commit that fails leaves its transaction open
+                connection.commit()
+            except BaseException:
+                connection.rollback()
+                raise
+        except sqlite3.OperationalError as error:
+            raise _unavailable(error) from error
+        finally:
+            if connection is not None:
+                self._pool.give(connection)
 
     def close(self) -> None:
         """Close every connection."""
-        for connection in self._open:
-            connection.close()
+        self._pool.close()
 
 
 class _SqliteCursor:
@@ -163,8 +221,7 @@ class Postgres:
             import psycopg
         except ImportError as error:
             raise MissingPackage("a PostgreSQL store needs psycopg: pip install 'surefoot[serve]'.") from error
-        self.url, self._psycopg, self._local = url, psycopg, threading.local()
-        self._open: list[Any] = []
+        self.url, self._psycopg, self._pool = url, psycopg, _Pool()
         with self.writing() as cursor:
             # of servers that start together, one makes the tables
             cursor.run("SELECT pg_advisory_xact_lock(7370726566)")
@@ -174,34 +231,36 @@ class Postgres:
                     cursor.run(statement)
             check_schema(cursor)
 
-    def _connection(self) -> Any:
-        held = getattr(self._local, "connection", None)
-        if held is None or held.closed:
-            held = self._psycopg.connect(self.url, connect_timeout=5)
-            self._local.connection = held
-            self._open.append(held)
-        return held
-
     @contextmanager
     def writing(self) -> Iterator[Cursor]:
         """A transaction; those that change one stream wait for each other, by the lock on its row."""
-        connection = self._connection()
-        with connection.transaction():
-            yield _PostgresCursor(connection.cursor())
+        yield from self._transaction("READ COMMITTED")
 
     @contextmanager
     def reading(self) -> Iterator[Cursor]:
         """A transaction that reads one state of the data."""
-        connection = self._connection()
-        with connection.transaction():
-            cursor = _PostgresCursor(connection.cursor())
-            cursor.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            yield cursor
+        yield from self._transaction("REPEATABLE READ READ ONLY")
+
+    def _transaction(self, kind: str) -> Iterator[Cursor]:
+        connection = None
+        try:
+            while (connection := self._pool.take()) is not None and connection.closed:
+                pass
+            if connection is None:
+                connection = self._psycopg.connect(self.url, **_PATIENCE)
+            with connection.transaction():
+                cursor = _PostgresCursor(connection.cursor())
+                cursor.run(f"SET TRANSACTION ISOLATION LEVEL {kind}")
+                yield cursor
+        except (self._psycopg.OperationalError, self._psycopg.InterfaceError) as error:
+            raise _unavailable(error) from error
+        finally:
+            if connection is not None and not connection.closed:
+                self._pool.give(connection)
 
     def close(self) -> None:
         """Close every connection."""
-        for connection in self._open:
-            connection.close()
+        self._pool.close()
 
 
 class _PostgresCursor:
@@ -234,3 +293,7 @@ def check_schema(cursor: Cursor) -> None:
         cursor.run("INSERT INTO facts (name, value) VALUES ('schema', ?)", str(SCHEMA))
     elif int(found[0]) > SCHEMA:
         raise ValueError(f"the store was written by a newer surefoot (schema {found[0]}); upgrade to open it")
+    elif int(found[0]) < SCHEMA:
+        raise ValueError(
+            f"the store was written by a version before the first release (schema {found[0]}); start with a new one"
+        )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from surefoot.risk.stream.monitor import Monitor
+from surefoot.service.following import Follower
+from surefoot.service.parts import WatchedPart
 from surefoot.service.store import Stream
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -27,20 +29,44 @@ _FAMILIES: tuple[tuple[str, str, str, _Value], ...] = (
     ("change_evidence", "gauge", "Evidence of a change since drift was last detected.", lambda s, m: m.evidence),
     ("drift_total", "counter", "How often drift was detected.", lambda s, m: len(m.drift_rows)),
 )  # fmt: skip
+_OfPart = Callable[[WatchedPart], float]
+_OF_SLICES: tuple[tuple[str, str, str, _OfPart], ...] = (
+    ("slice_labels_total", "counter", "Labels counted in a slice.", lambda p: p.monitor.rows),
+    ("slice_expected_errors", "gauge", "Errors that confidences in a slice imply.", lambda p: p.monitor.stated),
+    ("slice_observed_errors", "gauge", "Errors in a slice.", lambda p: p.monitor.errors),
+    ("slice_log_e_value", "gauge", "Largest log e-value that a slice has shown.", lambda p: p.log_peak),
+    ("slice_flagged", "gauge", "1 if a slice is flagged, at a false discovery rate.", lambda p: p.is_flagged),
+)  # fmt: skip
+
+#: Lines of each family: its labels, and the number.
+Numbers = dict[str, list[str]]
 
 
-def exposition(streams: Sequence[tuple[Stream, Monitor]]) -> str:
+def numbers_of(stream: Stream, follower: Follower) -> Numbers:
+    """The lines of one stream; call it within ``follower.looking()``."""
+    # names of models and versions have no character that would need an escape
+    labels = f'model="{stream.model}",version="{stream.version}"'
+    found = {name: [f"{{{labels}}} {_number(value(stream, follower.monitor))}"] for name, _, _, value in _FAMILIES}
+    parts = follower.parts.look()
+    for name, _, _, of_part in _OF_SLICES:
+        found[name] = [f'{{{labels},slice="{_escape(part.name)}"}} {_number(of_part(part))}' for part in parts]
+    return found
+
+
+def exposition(streams: Sequence[Numbers]) -> str:
     """The text of ``/metrics``."""
-    lines = []
-    for name, kind, words, value in _FAMILIES:
+    lines: list[str] = []
+    families: Iterable[tuple[Any, ...]] = (*_FAMILIES, *_OF_SLICES)
+    for name, kind, words, _ in families:
         full = f"surefoot_{name}"
         lines += [f"# HELP {full} {words}", f"# TYPE {full} {kind}"]
-        # names of models and versions have no character that would need an escape
-        lines += [
-            f'{full}{{model="{stream.model}",version="{stream.version}"}} {_number(value(stream, monitor))}'
-            for stream, monitor in streams
-        ]
+        lines += [f"{full}{line}" for one in streams for line in one[name]]
     return "\n".join(lines) + "\n"
+
+
+def _escape(name: str) -> str:
+    """Names of slices are printable; a quote and a backslash have an escape."""
+    return name.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def _number(value: Any) -> str:

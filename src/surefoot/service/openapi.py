@@ -68,6 +68,7 @@ def document() -> dict[str, Any]:
             f"{of_stream}/state": _get("Where the model stands."),
             f"{of_stream}/report": _get("The report of the labelled rows.", window=True, kind="text/html"),
             f"{of_stream}/tally": _get("Their tally, as surefoot.Tally.load reads it.", window=True),
+            f"{of_stream}/reference": _put_reference(),
             "/v1/models": _get("The models that the token may read.", of_stream=False),
             "/metrics": _get("Numbers for Prometheus.", of_stream=False, kind="text/plain"),
             "/healthz": _get("Whether the process answers.", of_stream=False, kind="text/plain", is_open=True),
@@ -104,6 +105,27 @@ def _post(summary: str, what: str, schema: str) -> dict[str, Any]:
     }
 
 
+def _put_reference() -> dict[str, Any]:
+    return {
+        "put": {
+            "summary": "Keep a tally of labelled rows that the model is compared with, in the place of the one before.",
+            "parameters": [_path("model"), _path("version")],
+            "requestBody": {
+                "required": True,
+                "description": "What surefoot assess --save-tally writes.",
+                "content": {JSON: {"schema": {"type": "object"}}},
+            },
+            "responses": {
+                "200": {
+                    "description": "Stored.",
+                    "content": {JSON: {"schema": {"type": "object", "properties": {"rows": {"type": "integer"}}}}},
+                },
+                **_errors("400", "401", "403", "404", "408", "413", "429", "503"),
+            },
+        }
+    }
+
+
 def _get(
     summary: str, *, of_stream: bool = True, window: bool = False, kind: str = JSON, is_open: bool = False
 ) -> dict[str, Any]:
@@ -122,7 +144,7 @@ def _get(
         "parameters": parameters,
         "responses": {
             "200": {"description": "Found.", "content": {kind: {}}},
-            **_errors("400", "401", "403", "404", "429"),
+            **_errors("400", "401", "403", "404", "429", "503"),
         },
     }
     if is_open:

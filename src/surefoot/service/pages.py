@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import surefoot
+from surefoot.assessment.result import Assessment
+from surefoot.decisions.expected import LIMIT, Expected
 from surefoot.figures.evidence import change_figure, wealth_figure
 from surefoot.figures.labels import significant, typeset
 from surefoot.figures.reliability import reliability_figure
+from surefoot.render.expectation import lines as expected_lines
+from surefoot.render.expectation import shift_words
+from surefoot.render.expectation import summary as expected_summary
 from surefoot.render.html import page
 from surefoot.render.monitor_view import headline, open_episode, summary, watching
+from surefoot.render.next_steps import next_steps
 from surefoot.render.numbers import count, pluralize, rough_count
 from surefoot.render.svg import draw
 from surefoot.render.tables import Body, Cell, HtmlTable, Row
 from surefoot.risk.stream.monitor import Monitor
-from surefoot.service.following import by_day, by_hour, total
+from surefoot.risk.stream.slices import limit
+from surefoot.service.following import Follower
+from surefoot.service.reference import UNKNOWN, Reference
 from surefoot.service.store import Stream
+from surefoot.service.totals import by_day, by_hour, by_slice, total
 
 if TYPE_CHECKING:
     from surefoot.service.service import Service
@@ -25,39 +36,50 @@ if TYPE_CHECKING:
 _MOST = 30
 
 
-def index_page(models: Sequence[tuple[Stream, Monitor]], url: str) -> str:
-    """All models with where they stand, those that need a look first."""
+@dataclass(frozen=True)
+class Line:
+    """A model in the list of all: its cells, and whether it needs a look."""
+
+    cells: tuple[Cell, ...]
+    needs_a_look: bool
+    level: float
+
+
+def line_of(stream: Stream, follower: Follower) -> Line:
+    """A model as the list shows it; call it within ``follower.looking()``."""
     from markupsafe import Markup
 
-    off = [(stream, monitor) for stream, monitor in models if needs_a_look(monitor)]
+    monitor, flagged = follower.monitor, sum(part.is_flagged for part in follower.parts.look())
+    stands = headline(monitor) + (f"; {pluralize(flagged, 'slice')} flagged" if flagged else "")
+    cells = (
+        # names have letters, digits, '.', '_' and '-' only
+        Cell(Markup('<a href="/models/{0}/{1}">{0}/{1}</a>').format(stream.model, stream.version)),
+        Cell(stands),
+        Cell(f"{stream.counts.places + stream.counts.tally_only:,}"),
+        Cell(f"{stream.counts.labelled:,}"),
+        Cell(f"{monitor.pending:,}"),
+        Cell(rough_count(monitor.stated)),
+        Cell(count(monitor.errors)),
+        Cell(typeset(significant(monitor.e_value))),
+    )
+    is_off = monitor.alarm or open_episode(monitor) is not None or flagged > 0
+    return Line(cells, is_off, monitor.level)
+
+
+def index_page(models: Sequence[Line], url: str) -> str:
+    """All models with where they stand, those that need a look first."""
     columns = [
         ("Model", "x"), ("Where it stands", "x"), ("Predictions", "x n"), ("Labelled", "x n"), ("Pending", "x n"),
         ("Expected errors", "x n"), ("Observed", "x n"), ("e-value", "x n"),
     ]  # fmt: skip
-    rows = [
-        Row(
-            [
-                # names have letters, digits, '.', '_' and '-' only
-                Cell(Markup('<a href="/models/{0}/{1}">{0}/{1}</a>').format(stream.model, stream.version)),
-                Cell(headline(monitor)),
-                Cell(f"{stream.counts.places + stream.counts.tally_only:,}"),
-                Cell(f"{stream.counts.labelled:,}"),
-                Cell(f"{monitor.pending:,}"),
-                Cell(rough_count(monitor.stated)),
-                Cell(count(monitor.errors)),
-                Cell(typeset(significant(monitor.e_value))),
-            ]
-        )
-        for stream, monitor in sorted(models, key=lambda one: not needs_a_look(one[1]))
-    ]  # fmt: skip
-    levels = {monitor.level for _, monitor in models} or {0.05}
+    rows = [Row(list(line.cells)) for line in sorted(models, key=lambda line: not line.needs_a_look)]
     return page(
         "service_models.html.jinja",
         source=url,
-        headline=_models_headline(len(models), len(off)),
+        headline=_models_headline(len(models), sum(line.needs_a_look for line in models)),
         lede="" if not models else "Each line counts every label that has been stored.",
         models=HtmlTable("Models", columns, [Body(rows)]),
-        level=f"{max(levels):.0%}",
+        level=f"{max((line.level for line in models), default=0.05):.0%}",
         example=_example(url),
         footer=f"surefoot {surefoot.__version__}.",
     )
@@ -71,11 +93,6 @@ def _models_headline(models: int, off: int) -> str:
     return f"{off} of {pluralize(models, 'model')} {'needs' if off == 1 else 'need'} a look"
 
 
-def needs_a_look(monitor: Monitor) -> bool:
-    """Whether there is an alarm, or drift that goes on."""
-    return monitor.alarm or open_episode(monitor) is not None
-
-
 def _example(url: str) -> str:
     return (
         f"curl {url}v1/models/my-model/1/predictions -H 'Authorization: Bearer TOKEN' "
@@ -84,32 +101,64 @@ def _example(url: str) -> str:
 
 
 def stream_page(service: Service, stream: Stream) -> str:
-    """One model: its evidence, errors by day, reliability, slices and what awaits labels."""
-    monitor = service.monitor(stream)
+    """One model: its evidence, errors by day, reliability, slices, and what awaits labels."""
     found = total(service.database, stream)
     hours = by_hour(service.database, stream)
-    sections: list[dict[str, Any]] = [_evidence(monitor)]
+    known = service.reference(stream)
+    with service.looking(stream) as follower:
+        m = follower.monitor
+        evidence, answer, lede = _evidence(m), headline(m), typeset(f"{summary(m)} {watching(m)}")
+        slices, labels = _slices(follower, by_slice(service.database, stream)), _labels(service, stream, m)
+    sections: list[dict[str, Any]] = [evidence]
     if found is not None:
         assessment = surefoot.assess(found)
-        if assessment.reliability:
-            chart = draw(reliability_figure({"all": assessment.reliability}), "observed accuracy by confidence")
-            caption = f"{pluralize(assessment.risk.n, 'labelled prediction')}: {assessment.verdict}."
-            figure = {"title": "Does accuracy match confidence?", "caption": caption, "chart": chart}
-            sections.append({"title": "Reliability", "figures": [figure], "tables": [], "note": ""})
+        sections += _reliability(assessment, known)
         sections.append(_days(hours))
-    if any(part for part, *_ in hours):
-        sections.append(_slices(hours))
-    sections.append(_labels(service, stream, monitor))
+    if slices is not None:
+        sections.append(slices)
+    sections.append(labels)
+    if known is not None:
+        sections.append(_expected(service.expected(stream, known)))
     name = f"{stream.model}/{stream.version}"
     return page(
         "service_model.html.jinja",
         source=name,
         base=f"/v1/models/{name}",
-        headline=headline(monitor),
-        lede=typeset(f"{summary(monitor)} {watching(monitor)}"),
+        headline=answer,
+        lede=lede,
         sections=sections,
         footer=f"surefoot {surefoot.__version__}.",
     )
+
+
+def _reliability(now: Assessment, known: Reference | None) -> Iterator[dict[str, Any]]:
+    """Reliability now and in the reference, and what to do about it."""
+    titled = [("Does accuracy match confidence?", now)]
+    if known is not None:
+        titled = [("Does accuracy match confidence now?", now), ("Did it in the reference?", known.assessment)]
+    figures = []
+    for title, one in titled:
+        if one.reliability:
+            # both on the same axes
+            every = {"all": one.reliability, **{name: other.reliability for name, other in titled if other is not one}}
+            figure = reliability_figure(every)
+            chart = draw(replace(figure, layers={"all": figure.layers["all"]}), "observed accuracy by confidence")
+            caption = f"{pluralize(one.risk.n, 'labelled prediction')}: {one.verdict}."
+            figures.append({"title": title, "caption": caption, "chart": chart})
+    steps = " ".join(step.words.rstrip(":") + "." * step.words.endswith(":") for step in next_steps(now))
+    report = "The report has the details; the tally, loaded with surefoot.Tally.load, is what the commands take."
+    yield {"title": "Reliability", "figures": figures, "tables": [], "note": f"{steps} {report}"}
+
+
+def _expected(found: Expected | str) -> dict[str, Any]:
+    """What to expect of rows without labels."""
+    title = "Expected of predictions without labels"
+    if isinstance(found, str):
+        return {"title": title, "figures": [], "tables": [], "note": f"Not available: {found}."}
+    columns = [("Metric", "x"), ("Expected", "x n"), ("Prediction interval", "x n"), ("In the reference", "x n")]
+    rows = [Row([Cell(name), *(Cell(typeset(value)) for value in values)]) for name, *values in expected_lines(found)]
+    note = f"{expected_summary(found)} {shift_words(found)} {LIMIT} {UNKNOWN}"
+    return {"title": title, "figures": [], "tables": [HtmlTable("Expected", columns, [Body(rows)])], "note": note}
 
 
 def _evidence(m: Monitor) -> dict[str, Any]:
@@ -138,22 +187,42 @@ def _days(hours: Sequence[tuple[str, int, int, int, float, int]]) -> dict[str, A
     return {"title": "Expected and observed errors by day", "figures": [], "tables": [table], "note": note}
 
 
-def _slices(hours: Sequence[tuple[str, int, int, int, float, int]]) -> dict[str, Any]:
-    totals: dict[str, list[float]] = {}
-    for part, _, _, number, expected, observed in hours:
-        held = totals.setdefault(part, [0, 0.0, 0])
-        held[0] += number
-        held[1] += expected
-        held[2] += observed
-    most = sorted(totals.items(), key=lambda one: -one[1][0])
-    columns = [("Slice", "x"), ("Labelled", "x n"), ("Expected errors", "x n"), ("Observed", "x n"), ("O/E", "x n")]
-    rows = [
-        _row(part or "(no slice)", int(number), expected, int(observed))
-        for part, (number, expected, observed) in most[:_MOST]
-    ]
+def _slices(follower: Follower, sums: Mapping[str, tuple[int, float, int]]) -> dict[str, Any] | None:
+    """The slices, flagged ones first; None if there are none."""
+    parts, level = {part.name: part for part in follower.parts.look()}, follower.monitor.level
+    names = {*parts, *sums}
+    if not names - {""}:
+        return None
+    columns = [
+        ("Slice", "x"), ("Flagged", "x"), ("Labelled", "x n"), ("Expected errors", "x n"), ("Observed", "x n"),
+        ("O/E", "x n"), ("Largest e-value", "x n"), ("Flagged alone from", "x n"),
+    ]  # fmt: skip
+
+    def order(name: str) -> tuple[bool, float, int]:
+        part = parts.get(name)
+        return (not (part and part.is_flagged), -part.log_peak if part else 0.0, -sums.get(name, (0,))[0])
+
+    most, rows = sorted(names, key=order), []
+    for name in most[:_MOST]:
+        labelled, stated, observed = sums.get(name, (0, 0.0, 0))
+        cells = [f"{labelled:,}", rough_count(stated), count(observed)]
+        cells.append(typeset(significant(observed / stated, 2)) if stated else "")
+        side = ""
+        if (part := parts.get(name)) is not None:
+            peak = math.exp(part.log_peak) if part.log_peak < 700 else math.inf
+            cells += [typeset(significant(peak)), rough_count(limit(part.number, level))]
+            side = part.monitor.side if part.is_flagged else ""
+        else:
+            # rows that are never bet on, or have no slice
+            cells += ["", ""]
+        rows.append(Row([Cell(one) for one in (name or "(no slice)", side, *cells)]))
     hidden = len(most) - len(rows)
-    note = "Totals only: no test is run on slices here, so a single ratio far from 1 may be chance."
-    note += f" {pluralize(hidden, 'smaller slice')} not shown." if hidden > 0 else ""
+    note = (
+        f"However often you look, calibrated slices are on average at most {level:.0%} of those flagged, and if all "
+        f"are calibrated, any is ever flagged with a chance of at most {level:.0%}. Several may be flagged from less "
+        "than each would need alone. A slice that is flagged stays flagged."
+    )
+    note += f" {pluralize(hidden, 'slice')} with less evidence not shown; the state lists all." if hidden > 0 else ""
     return {"title": "Slices", "figures": [], "tables": [HtmlTable("Slices", columns, [Body(rows)])], "note": note}
 
 

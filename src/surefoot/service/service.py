@@ -5,26 +5,35 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from surefoot._io.documents import strict
 from surefoot.assessment.assess import assess
 from surefoot.assessment.result import Assessment
 from surefoot.core.tally import Tally
+from surefoot.decisions.expected import Expected
 from surefoot.render.monitor_view import headline, plain, summary
-from surefoot.risk.stream.monitor import Monitor
-from surefoot.service import following
+from surefoot.risk.stream.slices import limit
+from surefoot.service import notices, reference, totals
 from surefoot.service.batches import check_name
 from surefoot.service.database import Database
 from surefoot.service.following import Follower
+from surefoot.service.notices import Outbox
+from surefoot.service.reference import Reference
 from surefoot.service.refused import Refused
 from surefoot.service.store import Job, Store, Stream
 from surefoot.service.tokens import Tokens
+from surefoot.service.webhook import Messenger, Webhook
 from surefoot.service.writer import Writer
 
 log = logging.getLogger("surefoot.service")
 
-#: Seconds between looks at the evidence, between additions to tallies, and between saves of monitors.
-_LOOK, _TALLY, _SAVE = 0.5, 10.0, 30.0
+#: Seconds between looks at the evidence, at that of slices, between additions to tallies, and between saves.
+_LOOK, _SLICES, _TALLY, _SAVE = 0.5, 5.0, 10.0, 30.0
+#: Seconds for which what is expected of rows without labels is not computed anew.
+_FRESH = 60.0
 
 
 class Service:
@@ -37,28 +46,57 @@ class Service:
     label_window : int, default=100000
         A label that has not come after this many further predictions of its model is no longer awaited, and ids are
         dropped after as many.
+    keep_hours : int, default=168
+        Hours for which totals are kept by hour; older ones by day.
+    mean_time : float, default=10000
+        On calibrated predictions, drift is detected at most once in this many rows on average. A model keeps the one
+        that it began with.
+    webhook : Webhook, optional
+        What is told of alarms.
     """
 
-    def __init__(self, database: Database, *, label_window: int = 100_000) -> None:
-        self.database, self.label_window = database, label_window
+    def __init__(
+        self,
+        database: Database,
+        *,
+        label_window: int = 100_000,
+        keep_hours: int = totals.KEPT_HOURS,
+        mean_time: float = 10_000,
+        webhook: Webhook | None = None,
+    ) -> None:
+        self.database, self.label_window, self.keep_hours = database, label_window, keep_hours
+        self._mean_time = mean_time
         self.store, self.tokens = Store(database), Tokens(database)
         self._writer = Writer(self.store)
+        self._outbox = Outbox(database)
+        self._messenger = None if webhook is None else Messenger(self._outbox, webhook)
         self._followers: dict[int, Follower] = {}
+        self._expected: dict[int, tuple[float, int, Expected | str]] = {}
+        #: What was announced of each stream, by this process, and of which streams chores have failed.
+        self._announced: dict[int, Any] = {}
+        self._failing: set[str] = set()
         self._lock, self._stopped = threading.Lock(), threading.Event()
         self._chores = threading.Thread(target=self._run, name="surefoot-chores", daemon=True)
 
     def start(self) -> None:
         """Begin the chores."""
         self._chores.start()
+        if self._messenger is not None:
+            self._messenger.start()
 
     def stop(self) -> None:
         """Store what waits, save what was followed, and close the database."""
         self._stopped.set()
         if self._chores.is_alive():
             self._chores.join()
+        if self._messenger is not None:
+            self._messenger.stop()
         self._writer.close()
         for follower in list(self._followers.values()):
-            follower.save()
+            try:
+                follower.save()
+            except Refused as refused:
+                log.warning("%s", refused.message)
         self.database.close()
 
     # -- requests ----------------------------------------------------------------------------------------------------
@@ -71,20 +109,25 @@ class Service:
         """A version of a model."""
         return self.store.find(check_name("model", model), check_name("version", version))
 
-    def monitor(self, stream: Stream) -> Monitor:
-        """Its monitor, with all that is stored by now."""
+    @contextmanager
+    def looking(self, stream: Stream) -> Iterator[Follower]:
+        """Its monitors, with all that is stored by now; they hold still meanwhile."""
         with self._lock:
             follower = self._followers.get(stream.key)
             if follower is None:
-                follower = Follower(self.store, stream, label_window=self.label_window)
+                follower = Follower(self.store, stream, label_window=self.label_window, mean_time=self._mean_time)
                 self._followers[stream.key] = follower
-        return follower.follow()
+        with follower.looking():
+            yield follower
 
     def state(self, stream: Stream) -> dict[str, Any]:
         """Where it stands, as plain data."""
-        monitor = self.monitor(stream)
+        with self.looking(stream) as follower:
+            monitor, parts = plain(follower.monitor), slices_of(follower)
+            window = follower.monitor.label_window
         counts = self.store.find(stream.model, stream.version).counts
         issued = counts.places + counts.tally_only
+        known = reference.find(self.database, stream)
         return {
             "model": stream.model,
             "version": stream.version,
@@ -94,13 +137,18 @@ class Service:
             "labels_without_prediction": counts.early,
             "counted_without_bet": counts.tally_only,
             "repeated": counts.repeated,
-            "monitor": plain(monitor),
-            "label_window": monitor.label_window,
+            "monitor": monitor,
+            "slices": parts,
+            "reference": None if known is None else {"added": known.added, **reference.facts(known)},
+            "expected": None if known is None else reference.plain(self.expected(stream, known)),
+            "label_window": window,
+            "retention": {"ids_for_predictions": window, "hours_before_days": self.keep_hours},
+            "notices": self._outbox.counts(stream),
         }
 
     def total(self, stream: Stream, *, part: str | None, since: int | None, until: int | None) -> Tally:
         """The tally of the labelled rows of a slice or of all, of some hours or of all."""
-        found = following.total(self.database, stream, part=part, since=since, until=until)
+        found = totals.total(self.database, stream, part=part, since=since, until=until)
         if found is None:
             raise Refused(404, "there are no labelled rows yet of this model, slice and time")
         return found
@@ -109,42 +157,101 @@ class Service:
         """The assessment of these rows."""
         return assess(self.total(stream, **which))
 
+    def keep_reference(self, model: str, version: str, text: bytes) -> int:
+        """Keep a tally as what a model is compared with; return how many rows it has."""
+        check_name("model", model)
+        tally = reference.read_reference(text)
+        stream = self.store.begin(model, check_name("version", version))
+        rows = reference.keep(self.database, stream, tally)
+        self._expected.pop(stream.key, None)
+        return rows
+
+    def reference(self, stream: Stream) -> Reference | None:
+        """The tally that a model is compared with."""
+        return reference.find(self.database, stream)
+
+    def expected(self, stream: Stream, known: Reference) -> Expected | str:
+        """What to expect of rows without labels, computed once a minute at most."""
+        now = time.monotonic()
+        held = self._expected.get(stream.key)
+        if held is None or now - held[0] > _FRESH or held[1] != known.added:
+            held = (now, known.added, reference.expected_of(self.database, stream, known))
+            self._expected[stream.key] = held
+        return held[2]
+
     # -- chores ------------------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        tallied = saved = time.monotonic()
+        sliced = tallied = saved = time.monotonic()
         while not self._stopped.wait(_LOOK):
-            try:
-                now = time.monotonic()
-                streams = self.store.streams()
-                for stream in streams:
-                    self._look(stream)
-                if now - tallied > _TALLY:
-                    tallied = now
-                    for stream in streams:
-                        following.fold_all(self.database, stream)
-                if now - saved > _SAVE:
-                    saved = now
-                    self.tidy()
-            except Exception:
-                # the next round tries again: nothing that was acknowledged depends on it
-                log.exception("a chore failed")
+            now = time.monotonic()
+            with_slices, with_tallies, with_saves = now - sliced > _SLICES, now - tallied > _TALLY, now - saved > _SAVE
+            sliced, tallied, saved = (
+                now if due else before
+                for due, before in ((with_slices, sliced), (with_tallies, tallied), (with_saves, saved))
+            )
+            streams = self._try("the store", self.store.streams) or []
+            for stream in streams:
+                name = f"{stream.model}/{stream.version}"
+                self._try(f"the evidence of {name}", self._look, stream, with_slices)
+                if with_tallies:
+                    self._try(f"the totals of {name}", totals.fold_all, self.database, stream)
+                if with_saves:
+                    self._try(f"the chores of {name}", self.tidy, stream)
 
-    def _look(self, stream: Stream) -> None:
-        monitor = self._followers[stream.key].monitor if stream.key in self._followers else None
-        before = (monitor.alarm, len(monitor.drift_rows)) if monitor is not None else (False, 0)
-        monitor = self.monitor(stream)
-        if (monitor.alarm, len(monitor.drift_rows)) != before:
-            log.warning("%s/%s: %s", stream.model, stream.version, _words(monitor))
+    def _try(self, what: str, chore: Any, *arguments: Any) -> Any:
+        """Do something; if it fails, the next round tries again: nothing that was acknowledged depends on it."""
+        try:
+            result = chore(*arguments)
+        except Exception as error:
+            # said once, and again only after it has worked meanwhile
+            if what not in self._failing:
+                self._failing.add(what)
+                log.warning("%s: %s", what, error, exc_info=not isinstance(error, Refused))
+            return None
+        self._failing.discard(what)
+        return result
 
-    def tidy(self) -> None:
+    def _look(self, stream: Stream, with_slices: bool) -> None:
+        with self.looking(stream) as follower:
+            m = follower.monitor
+            flagged = tuple(part.name for part in follower.parts.look() if part.is_flagged) if with_slices else None
+            before = self._announced.get(stream.key, (False, 0, ()))
+            now = (m.alarm, len(m.drift_rows), before[2] if flagged is None else flagged)
+            if now == before:
+                return
+            found, title, words = list(notices.happenings(follower)), headline(m), _words(follower)
+        log.warning("%s/%s: %s", stream.model, stream.version, words)
+        if self._messenger is not None and found and self._outbox.add(stream, found, title):
+            self._messenger.wake()
+        self._announced[stream.key] = now
+
+    def tidy(self, stream: Stream) -> None:
         """Save monitors, merge old hours, and drop ids that are no longer needed."""
-        for stream in self.store.streams():
-            following.merge_hours(self.database, stream, int(time.time()) // 3600)
-            if (follower := self._followers.get(stream.key)) is not None:
-                follower.save()
-                following.forget(self.database, stream, follower.monitor.label_window)
+        totals.merge_hours(self.database, stream, int(time.time()) // 3600, self.keep_hours)
+        if (follower := self._followers.get(stream.key)) is not None:
+            follower.save()
+            follower.forget()
 
 
-def _words(monitor: Monitor) -> str:
-    return f"{headline(monitor)}. {summary(monitor)}"
+def slices_of(follower: Follower) -> list[dict[str, Any]]:
+    """The slices as plain data; call it within ``follower.looking()``."""
+    level = follower.monitor.level
+    return [
+        {
+            "slice": part.name,
+            "rows": part.monitor.rows,
+            "expected_errors": part.monitor.stated,
+            "observed_errors": part.monitor.errors,
+            **strict({"log_e": part.monitor.log_e, "largest_log_e": part.log_peak}),
+            "flagged_alone_from": limit(part.number, level),
+            "flagged": part.is_flagged,
+        }
+        for part in follower.parts.look()
+    ]
+
+
+def _words(follower: Follower) -> str:
+    flagged = [part.name for part in follower.parts.look() if part.is_flagged]
+    slices = f" Slices flagged: {', '.join(flagged)}." if flagged else ""
+    return f"{headline(follower.monitor)}. {summary(follower.monitor)}{slices}"

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
 from surefoot.core.tally import Tally
 from surefoot.metrics import ALL
 from surefoot.metrics.tallying import terms_for
-from surefoot.metrics.terms import DOUBT, ERRORS, ROWS
+from surefoot.metrics.terms import ROWS
 from surefoot.predictions import Predictions
+from surefoot.service import totals
 from surefoot.service.batches import check_name
 from surefoot.service.database import Database, connect
-from surefoot.service.following import add_tally
 from surefoot.service.refused import Refused
 from surefoot.service.store import Store
 
@@ -117,6 +116,4 @@ def _add(database: Database, model: tuple[str, str], name: str, batch: int, tota
         )  # fmt: skip
         if moved is None or total is None:
             return
-        key = Store(database).add_labelled(cursor, *model, rows := round(total[ROWS]))
-        hour = int(time.time()) // 3600
-        add_tally(cursor, key, "", hour, 1, total, rows, total[DOUBT], round(total[ERRORS]))
+        totals.add(cursor, Store(database).add_labelled(cursor, *model, round(total[ROWS])), total)

@@ -15,12 +15,12 @@ from surefoot.service.database import Cursor, Database
 from surefoot.service.refused import Refused
 
 Job = Sequence[Prediction] | Sequence[Label]
-#: Models and versions that one store holds at most.
-MOST_STREAMS = 1_000
+#: Models and versions that one store holds at most, and slices of each.
+MOST_STREAMS, MOST_SLICES = 1_000, 100
 _COUNTS = ("places", "events", "labelled", "tally_only", "early", "repeated")
 _COLUMNS = (
-    "event", "place", "confidence", "doubt", "unit", "slice", "predicted", "hour", "label", "correct", "label_event",
-    "complete",
+    "event", "place", "confidence", "doubt", "unit", "slice", "slice_place", "predicted", "hour", "label", "correct",
+    "label_event", "complete",
 )  # fmt: skip
 
 
@@ -29,6 +29,7 @@ class Row:
     """What is known of an id. ``place`` numbers the predictions that are bet on, in the order of issue.
 
     A prediction whose label was known before it came has no place: it goes to the tally, and is never bet on.
+    ``slice_place`` numbers those of its slice.
     """
 
     event: int | None = None
@@ -37,6 +38,7 @@ class Row:
     doubt: float | None = None
     unit: int | None = None
     slice: str | None = None
+    slice_place: int | None = None
     predicted: str | None = None
     hour: int | None = None
     label: str | None = None
@@ -55,6 +57,14 @@ class Counts:
     tally_only: int = 0
     early: int = 0
     repeated: int = 0
+
+
+@dataclass(frozen=True)
+class Part:
+    """A slice: the how-manieth that appeared, from 1, and how many of its predictions are bet on."""
+
+    number: int
+    places: int = 0
 
 
 @dataclass(frozen=True)
@@ -102,19 +112,29 @@ class Store:
         columns = ", ".join(_COLUMNS)
         statement = f"SELECT id, {columns} FROM prediction WHERE stream = ? AND id IN {{ids}}"
         held = {name: Row(*values) for name, *values in cursor.having(statement, ids, key)} if ids else {}
+        parts, slices = self._parts(cursor, key, jobs)
         known, before = set(held), counts
         changed: dict[str, Row] = {}
+        changed_parts: dict[str, Part] = {}
         results: list[Receipt | Refused] = []
         for job in jobs:
-            draft = _Draft(ChainMap({}, changed, held), counts)
+            own = ChainMap({}, changed_parts, parts)
+            draft = _Draft(ChainMap({}, changed, held), counts, own, slices)
             try:
                 results.append(draft.add(job))
             except Refused as refused:
                 results.append(refused)
                 continue
             changed |= draft.changed
-            counts = draft.counts
+            changed_parts |= own.maps[0]
+            counts, slices = draft.counts, draft.slices
         self._write(cursor, key, changed, known)
+        if changed_parts:
+            cursor.many(
+                "INSERT INTO part (stream, name, number, places) VALUES (?, ?, ?, ?) "
+                "ON CONFLICT (stream, name) DO UPDATE SET places = excluded.places",
+                [(key, name, part.number, part.places) for name, part in changed_parts.items()],
+            )
         if counts != before:
             assignments = ", ".join(f"{name} = ?" for name in _COUNTS)
             values = (getattr(counts, name) for name in _COUNTS)
@@ -128,6 +148,12 @@ class Store:
             "UPDATE stream SET tally_only = tally_only + ?, labelled = labelled + ? WHERE id = ?", rows, rows, key
         )
         return key
+
+    def begin(self, model: str, version: str) -> Stream:
+        """A version of a model, begun if it is new."""
+        with self.database.writing() as cursor:
+            self._lock(cursor, model, version)
+        return self.find(model, version)
 
     def _lock(self, cursor: Cursor, model: str, version: str) -> tuple[int, Counts]:
         """The stream, made if it is new; who else would write to it waits."""
@@ -149,6 +175,15 @@ class Store:
             assert found is not None
         key, *counts = found
         return key, Counts(*counts)
+
+    def _parts(self, cursor: Cursor, key: int, jobs: Sequence[Iterable[Any]]) -> tuple[dict[str, Part], int]:
+        """The slices that are named in some requests, and how many there are in all."""
+        names = list({row.slice for job in jobs for row in job if isinstance(row, Prediction) and row.slice})
+        if not names:
+            return {}, 0
+        number = cursor.one("SELECT count(*) FROM part WHERE stream = ?", key)
+        held = cursor.having("SELECT name, number, places FROM part WHERE stream = ? AND name IN {ids}", names, key)
+        return {name: Part(*values) for name, *values in held}, number[0] if number else 0
 
     def _write(self, cursor: Cursor, key: int, changed: dict[str, Row], known: set[str]) -> None:
         def values(row: Row) -> list[Any]:
@@ -190,8 +225,9 @@ class Store:
 class _Draft:
     """The rows of one request on top of what is known, before any of it is kept."""
 
-    def __init__(self, rows: ChainMap[str, Row], counts: Counts) -> None:
+    def __init__(self, rows: ChainMap[str, Row], counts: Counts, parts: ChainMap[str, Part], slices: int) -> None:
         self.rows, self._now = rows, asdict(counts)
+        self._parts, self.slices = parts, slices
         self.changed: MutableMapping[str, Row] = rows.maps[0]
         self._units: dict[str, int] = {}
         self._hour = int(time.time()) // 3600
@@ -223,10 +259,22 @@ class _Draft:
             place = self._now["places"]
             unit = place if new.group is None else self._units.setdefault(new.group, place)
             self._now["places"] += 1
+            part = self._part(new.slice)
+            if new.slice is not None and part is not None:
+                self._parts[new.slice] = replace(part, places=part.places + 1)
             self.changed[new.id] = Row(
-                event, place, new.confidence, new.doubt, unit, new.slice, new.predicted, self._hour
+                event,
+                place,
+                new.confidence,
+                new.doubt,
+                unit,
+                new.slice,
+                None if part is None else part.places,
+                new.predicted,
+                self._hour,
             )
             return True
+        self._part(new.slice)
         made = replace(
             row or Row(),
             event=event,
@@ -249,6 +297,22 @@ class _Draft:
             made, correct=int(bool(correct)), label_event=made.label_event or event, complete=event
         )
         return True
+
+    def _part(self, name: str | None) -> Part | None:
+        """The slice of that name, begun if it is new."""
+        if name is None:
+            return None
+        part = self._parts.get(name)
+        if part is None:
+            if self.slices >= MOST_SLICES:
+                raise Refused(
+                    400,
+                    f"slice {printable_value(name)} would be one more than the {MOST_SLICES} that a model has at most; "
+                    "send coarser slices, or none",
+                )
+            self.slices += 1
+            part = self._parts[name] = Part(self.slices)
+        return part
 
     def _repeat(self, row: Row, new: Prediction) -> bool:
         assert row.confidence is not None

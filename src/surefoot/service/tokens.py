@@ -12,7 +12,7 @@ from surefoot.service.database import Database
 from surefoot.service.refused import Refused
 
 #: What a token can allow.
-SCOPES = ("predictions", "labels", "read")
+SCOPES = ("predictions", "labels", "read", "reference")
 EVERY = "*"
 
 
@@ -68,20 +68,19 @@ class Tokens:
         with self._database.reading() as cursor:
             return cursor.one("SELECT 1 FROM token LIMIT 1") is not None
 
-    def known(self, token: str) -> Grant | None:
-        """What a token allows, if it was looked up before."""
-        return self._grants.get(_digest(token))
-
     def grant_of(self, token: str) -> Grant | None:
         """What a token allows; None if there is no such token."""
         digest = _digest(token)
-        if digest not in self._grants:
-            with self._database.reading() as cursor:
-                found = cursor.one("SELECT model, scopes FROM token WHERE digest = ?", digest)
-            if found is None:
-                return None
-            self._grants[digest] = Grant(found[0], tuple(found[1].split(",")))
-        return self._grants[digest]
+        with self._database.reading() as cursor:
+            found = cursor.one("SELECT model, scopes FROM token WHERE digest = ?", digest)
+        if found is None:
+            return None
+        grant = self._grants[digest] = Grant(found[0], tuple(found[1].split(",")))
+        return grant
+
+    def known(self, token: str) -> Grant | None:
+        """What a token allows that was looked up before, without a look into the store."""
+        return self._grants.get(_digest(token))
 
 
 def _digest(token: str) -> str:

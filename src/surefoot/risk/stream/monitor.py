@@ -381,7 +381,17 @@ class Monitor(Watch):
 
     def _close(self, before: int) -> None:
         """Give up labels that are too late, of rows issued before a place, and settle what is ready, if it is much."""
-        names = self._issued.give_up(min(self._issued.stop - self.label_window, before))
+        self.stop_awaiting(min(self._issued.stop - self.label_window, before))
+
+    def stop_awaiting(self, issued: int) -> None:
+        """Wait no longer for labels of the first so many predictions; they stay counted as no surprise.
+
+        Parameters
+        ----------
+        issued : int
+            How many, from the first in the order of issue.
+        """
+        names = self._issued.give_up(issued)
         self.unlabelled += len(names)
         self._counted.add_all(names)
         if len(self._issued):

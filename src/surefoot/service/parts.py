@@ -1,0 +1,136 @@
+"""The slices of a stream, each watched by a monitor of its own, and which of them are flagged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from surefoot.risk.stream.monitor import Monitor
+from surefoot.risk.stream.slices import flag_slices
+from surefoot.service.database import Cursor
+
+
+@dataclass
+class WatchedPart:
+    """A slice: the how-manieth that appeared, its monitor, and the largest evidence that it has shown."""
+
+    name: str
+    number: int
+    monitor: Monitor
+    log_peak: float = 0.0
+    is_flagged: bool = False
+    #: Whether rows came since its evidence was looked at, and since it was saved.
+    has_news: bool = False
+    is_unsaved: bool = False
+
+
+class WatchedParts:
+    """All slices of a stream, as far as their rows were followed.
+
+    Parameters
+    ----------
+    cursor : Cursor
+        A transaction in which the saved ones are read.
+    key : int
+        The stream.
+    like : Monitor
+        The monitor of the whole stream; those of slices watch for the same.
+    """
+
+    def __init__(self, cursor: Cursor, key: int, like: Monitor) -> None:
+        self._key, self._like = key, like
+        self._held: dict[str, WatchedPart] = {}
+        for name, number, text, peak in cursor.all(
+            "SELECT name, number, monitor, peak FROM part WHERE stream = ? AND monitor IS NOT NULL", key
+        ):
+            self._held[name] = WatchedPart(name, number, Monitor.from_text(text), peak or 0.0, has_news=True)
+
+    def meet(self, cursor: Cursor, names: Iterable[str]) -> None:
+        """Begin to watch slices that are new."""
+        new = [name for name in names if name not in self._held]
+        if not new:
+            return
+        for name, number in cursor.having(
+            "SELECT name, number FROM part WHERE stream = ? AND name IN {ids}", new, self._key
+        ):
+            self._held[name] = WatchedPart(name, number, self._begin())
+
+    def _begin(self) -> Monitor:
+        like = self._like
+        return Monitor(
+            level=like.level,
+            mean_time_between_false_alarms=like.mean_time_between_false_alarms,
+            alternative=like.alternative,
+            label_window=like.label_window,
+        )
+
+    def tell(self, predictions: Sequence[Any], labels: Sequence[Any]) -> None:
+        """Predictions (place, confidence, doubt, unit, slice, slice_place) and labels (place, correct, ...) came."""
+        issued: dict[str, list[Any]] = {}
+        known: dict[str, list[Any]] = {}
+        for _, confidence, doubt, unit, name, place in predictions:
+            if name is not None:
+                issued.setdefault(name, []).append((place, confidence, doubt, unit))
+        for _, correct, name, place in labels:
+            if name is not None:
+                known.setdefault(name, []).append((place, correct))
+        for name in {**issued, **known}:
+            part = self._held[name]
+            tell(part.monitor, issued.get(name, ()), known.get(name, ()))
+            part.has_news = part.is_unsaved = True
+
+    def look(self) -> list[WatchedPart]:
+        """The slices in the order in which they appeared, as they stand now."""
+        parts = sorted(self._held.values(), key=lambda part: part.number)
+        if any(part.has_news for part in parts):
+            # slices of which no row is bet on hold their number all the same
+            peaks = [0.0] * parts[-1].number
+            for part in parts:
+                if part.has_news:
+                    part.log_peak, part.has_news = max(part.log_peak, part.monitor.log_e), False
+                peaks[part.number - 1] = part.log_peak
+            flags = flag_slices(peaks, self._like.level)
+            for part in parts:
+                part.is_flagged = flags[part.number - 1]
+        return parts
+
+    def texts(self) -> dict[str, tuple[str, float]]:
+        """What there is to save: the state of each monitor, and the largest evidence."""
+        return {part.name: (part.monitor.to_text(), part.log_peak) for part in self.look() if part.is_unsaved}
+
+    def save(self, cursor: Cursor, texts: dict[str, tuple[str, float]]) -> None:
+        """Keep what :meth:`texts` gave."""
+        cursor.many(
+            "UPDATE part SET monitor = ?, peak = CASE WHEN peak > ? THEN peak ELSE ? END WHERE stream = ? AND name = ?",
+            [(text, peak, peak, self._key, name) for name, (text, peak) in texts.items()],
+        )
+        for name in texts:
+            self._held[name].is_unsaved = False
+
+    def stop_awaiting(self, cursor: Cursor) -> None:
+        """Await no labels of rows whose ids are dropped."""
+        kept = dict(
+            cursor.all(
+                "SELECT slice, min(slice_place) FROM prediction WHERE stream = ? AND slice_place IS NOT NULL "
+                "GROUP BY slice",
+                self._key,
+            )
+        )
+        for part in self._held.values():
+            awaited = part.monitor.pending
+            part.monitor.stop_awaiting(min(kept.get(part.name, part.monitor.issued), part.monitor.issued))
+            if part.monitor.pending != awaited:
+                part.has_news = part.is_unsaved = True
+
+
+def tell(monitor: Monitor, predictions: Sequence[Any], labels: Sequence[Any]) -> None:
+    """Tell a monitor of predictions (place, confidence, doubt, unit), and then of labels (place, correct)."""
+    if predictions:
+        places, confidence, doubt, units = zip(*predictions, strict=True)
+        monitor.expect(list(places), np.array(confidence), doubt=np.array(doubt), groups=np.array(units))
+    if labels:
+        places, correct = zip(*labels, strict=True)
+        monitor.update(np.array(correct, dtype=bool), ids=list(places))
