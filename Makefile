@@ -35,7 +35,7 @@ test: check
 # the packages that values are compared with, and the tools that there are hooks for
 test-heavy: .venv/.ready
 	$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/pip install --quiet --disable-pip-version-check '$(TORCH)'
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[torch,spark,conformance,browser,evaluate,inspect,lightning,mlflow]' triton
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[torch,spark,conformance,browser,kafka,evaluate,inspect,lightning,mlflow]' triton
 	$(BIN)/python -m pytest -m heavy
 
 # damaged files of every kind; another FUZZ_SEED gives others

@@ -5,13 +5,14 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import surefoot as sf
+from tests.postgres_server import running
+from tests.service.killing import check, kill_again_and_again
 from tests.service.serving import Server, sample
 
 pytest.importorskip("uvicorn", reason="uvicorn is not installed")
@@ -102,49 +103,33 @@ def test_files_are_pushed(server, tmp_path: Path) -> None:
     assert state["monitor"]["observed_errors"] == 1
 
 
-def crash(server: Server, kills: int, seed: int, wait: float) -> None:
-    """Kill a server again and again while rows come; then every acknowledged row is there once."""
-    rng = np.random.default_rng(seed)
-    confidence, correct = sample(100_000, seed)
-    acknowledged: set[int] = set()
-    next_row = 0
-    for _ in range(kills):
-        assert server.start() < 30
-        killer = threading.Timer(float(rng.uniform(0.02, wait)), server.kill)
-        killer.start()
-        while True:
-            some = range(next_row, next_row + 20)
-            path = "/v1/models/fraud/3"
-            rows = [{"id": i, "confidence": float(confidence[i])} for i in some]
-            if server.ask(f"{path}/predictions", rows)[0] != 200:
-                break
-            if server.ask(f"{path}/labels", [{"id": i, "correct": bool(correct[i])} for i in some])[0] != 200:
-                break
-            acknowledged.update(some)
-            next_row += 20
-        killer.join()
-    server.start()
-    # what was not acknowledged may be stored or not; sent again, each row is there once
-    every = range(next_row + 20)
-    for start in range(0, len(every), 1_000):
-        some = every[start : start + 1_000]
-        rows = {
-            "predictions": [{"id": i, "confidence": float(confidence[i])} for i in some],
-            "labels": [{"id": i, "correct": bool(correct[i])} for i in some],
-        }
-        for what, own in rows.items():
-            assert server.ask(f"/v1/models/fraud/3/{what}", own)[0] == 200
-    status, state = server.ask("/v1/models/fraud/3/state")
-    assert status == 200
-    assert (state["predictions"], state["labelled"]) == (len(every), len(every))
-    assert state["repeated"] >= len(acknowledged)
-    assert state["monitor"]["observed_errors"] == int((~correct[: len(every)]).sum())
-    whole = sf.Monitor()
-    whole.update(correct[: len(every)], confidence[: len(every)])
-    assert state["monitor"]["log_e"] == pytest.approx(whole.log_e, rel=1e-9)
-    server.kill()
+@pytest.mark.heavy
+def test_a_killed_server_has_lost_nothing(tmp_path: Path) -> None:
+    server = Server(str(tmp_path / "store.db"), "--label-window", "10000000")
+    waits = np.random.default_rng(1).uniform(0.05, 1.0, 4).tolist()
+    sent, _ = kill_again_and_again(
+        server, waits, lambda number: server.kill(), rows=200_000, seed=1, senders=2, pause=0.02
+    )
+    found = check(server, sent)
+    assert found["labels"] > 0
 
 
 @pytest.mark.heavy
-def test_a_killed_server_has_lost_nothing(tmp_path: Path) -> None:
-    crash(Server(str(tmp_path / "store.db")), kills=8, seed=1, wait=1.0)
+def test_a_killed_server_and_a_crashed_database_have_lost_nothing() -> None:
+    pytest.importorskip("psycopg")
+    with running(syncs=True) as database:
+        server = Server(database.address, "--label-window", "10000000")
+
+        def kill(number: int) -> None:
+            """The server, the database under it, or both."""
+            if number != 1:
+                server.kill()
+            if number != 0:
+                database.stop()
+                if server.process.poll() is None:
+                    assert server.ask("/readyz")[0] == 503
+                    server.kill()
+                database.start()
+
+        sent, _ = kill_again_and_again(server, [0.4, 0.7, 0.5], kill, rows=200_000, seed=2, senders=2, pause=0.02)
+        assert check(server, sent)["labels"] > 0

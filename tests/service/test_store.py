@@ -167,6 +167,17 @@ def test_tallies_of_hours_become_days_and_totals_stay(store) -> None:
     assert sf.metrics.ALL["csr"].of(after) == sf.metrics.ALL["csr"].of(before)
 
 
+def test_totals_wait_for_no_stretch_without_labels(store, monkeypatch) -> None:
+    monkeypatch.setattr(totals, "PIECE", 100)
+    confidence, correct = sample(1_000)
+    add(store, predictions(confidence))
+    add(store, labels(correct))
+    total = totals.total(store.database, store.find("m", "1"))
+    assert total is not None
+    assert sf.metrics.ALL["accuracy"].of(total) == correct.mean()
+    assert sum(rows for _, _, _, rows, _, _ in totals.by_hour(store.database, store.find("m", "1"))) == 1_000
+
+
 def test_ids_are_dropped_after_the_window_and_counts_stay(store) -> None:
     confidence, correct = sample(1_000)
     add(store, predictions(confidence), labels(correct[:900]))

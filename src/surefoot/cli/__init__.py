@@ -11,7 +11,20 @@ try:
 except ImportError:  # installed without dependencies
     sys.exit("error: the command line needs Typer: pip install typer")
 
-from surefoot.cli import act_alone, assess, calibrate, compare, demo, expect, merge, monitor, push, serve, slices
+from surefoot.cli import (
+    act_alone,
+    assess,
+    calibrate,
+    compare,
+    consume,
+    demo,
+    expect,
+    merge,
+    monitor,
+    push,
+    serve,
+    slices,
+)
 from surefoot.cli.errors import Failed, print_error, say
 from surefoot.cli.parsing import Command, Group
 from surefoot.cli.pipes import steady_streams
@@ -38,6 +51,7 @@ for _module, _summary in (
     (monitor, "Watch a stream of predictions."),
     (serve, "Watch models over the network."),
     (push, "Send rows to a server."),
+    (consume, "Read rows from Kafka."),
     (merge, "Add up saved tallies."),
     (demo, "Assess a real model that is included."),
 ):

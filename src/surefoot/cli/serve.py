@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -166,18 +167,13 @@ def _open(connect: Any, store: str) -> Any:
 
 def _run(app: Any, host: str, port: int, store: str, token: str | None, *, is_open: bool) -> None:
     import logging
-    import socket
 
     import uvicorn
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((host, port))
-    except OSError as error:
-        raise Failed(print_error(f"cannot listen at {host}:{port}: {error.strerror}; choose a --port", 3)) from error
+    # requests wait for a thread that computes 1 ms at most, and not 5
+    sys.setswitchinterval(0.001)
+    listener = _listen(host, port)
     _greet(f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}", store, token, is_open=is_open)
     config = uvicorn.Config(
         app.asgi,
@@ -191,6 +187,22 @@ def _run(app: Any, host: str, port: int, store: str, token: str | None, *, is_op
         h11_max_incomplete_event_size=64 << 10,
     )
     uvicorn.Server(config).run(sockets=[listener])
+
+
+def _listen(host: str, port: int) -> Any:
+    """A socket that is bound to the address."""
+    import socket
+
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # asyncio sends answers at once only from sockets that say that they speak TCP; from others each waits for 40 ms
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise Failed(print_error(f"cannot listen at {host}:{port}: {error.strerror}; choose a --port", 3)) from error
+    return listener
 
 
 def _greet(url: str, store: str, token: str | None, *, is_open: bool) -> None:

@@ -82,6 +82,31 @@ def _read(body: bytes, content_type: str, what: str, row: Callable[[Any, str], A
         rows = _arrow(body)
     else:
         raise Refused(415, f"the body is {printable(kind)}; send {JSON}, {LINES} or {ARROW}")
+    return _rows(rows, what, row)
+
+
+def message(body: bytes) -> list[list[Prediction] | list[Label]]:
+    """The predictions and the labels of a message: JSON or an Arrow stream.
+
+    ``{"predictions": [...], "labels": [...]}`` says which is which; rows alone are predictions if the first has a
+    confidence.
+    """
+    # an Arrow stream begins with a mark that no JSON begins with
+    found = _arrow(body) if body.startswith(b"\xff\xff\xff\xff") else _parse(body, "the message")
+    if isinstance(found, dict) and ("predictions" in found or "labels" in found):
+        other = next((name for name in found if name not in ("predictions", "labels")), None)
+        if other is not None:
+            raise Refused(400, f"{printable(other)} is not known; there are predictions and labels")
+        parts = found
+    else:
+        first = found[0] if isinstance(found, list) and found else found
+        is_prediction = isinstance(first, dict) and ("confidence" in first or "doubt" in first)
+        parts = {"predictions" if is_prediction else "labels": found}
+    readers: dict[str, Callable[[Any, str], Any]] = {"predictions": _prediction, "labels": _label}
+    return [rows for what, read in readers.items() if (rows := _rows(parts.get(what, []), what, read))]
+
+
+def _rows(rows: Any, what: str, row: Callable[[Any, str], Any]) -> list[Any]:
     if isinstance(rows, dict):
         rows = [rows]
     if not isinstance(rows, list):

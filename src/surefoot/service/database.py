@@ -58,10 +58,20 @@ CREATE TABLE IF NOT EXISTS notice (
   created BIGINT NOT NULL, body TEXT NOT NULL, leased BIGINT, sent BIGINT
 );
 CREATE INDEX IF NOT EXISTS notice_stream ON notice (stream, kind, name);
+CREATE TABLE IF NOT EXISTS consumed (
+  consumer TEXT NOT NULL, topic TEXT NOT NULL, part BIGINT NOT NULL, next BIGINT NOT NULL, refused BIGINT NOT NULL,
+  PRIMARY KEY (consumer, topic, part)
+);
 CREATE TABLE IF NOT EXISTS token (
   digest TEXT PRIMARY KEY, model TEXT NOT NULL, scopes TEXT NOT NULL, created BIGINT NOT NULL
 );
 """
+
+
+#: How SQLite is opened. Its log is folded into the file every 32 MB, not every 4: the commit that does it takes longer.
+_PRAGMAS = (
+    "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "cache_size=-65536", "wal_autocheckpoint=8000",
+)  # fmt: skip
 
 
 class Cursor(Protocol):
@@ -140,7 +150,7 @@ class Sqlite:
 
     def _connect(self) -> sqlite3.Connection:
         made = sqlite3.connect(self._path, timeout=10, isolation_level=None, check_same_thread=False)
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "cache_size=-65536"):
+        for pragma in _PRAGMAS:
             made.execute(f"PRAGMA {pragma}")
         return made
 

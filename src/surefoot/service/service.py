@@ -23,10 +23,10 @@ from surefoot.service.following import Follower
 from surefoot.service.notices import Outbox
 from surefoot.service.reference import Reference
 from surefoot.service.refused import Refused
-from surefoot.service.store import Store, Stream
+from surefoot.service.store import Job, Store, Stream
 from surefoot.service.tokens import Tokens
 from surefoot.service.webhook import Messenger, Webhook
-from surefoot.service.writer import Job, Writer
+from surefoot.service.writer import Writer
 
 log = logging.getLogger("surefoot.service")
 
@@ -195,7 +195,7 @@ class Service:
                 name = f"{stream.model}/{stream.version}"
                 self._try(f"the evidence of {name}", self._look, stream, with_slices)
                 if with_tallies:
-                    self._try(f"the totals of {name}", totals.fold, self.database, stream)
+                    self._try(f"the totals of {name}", totals.fold_all, self.database, stream)
                 if with_saves:
                     self._try(f"the chores of {name}", self.tidy, stream)
 

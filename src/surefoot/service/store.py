@@ -14,6 +14,7 @@ from surefoot.service.batches import Label, Prediction
 from surefoot.service.database import Cursor, Database
 from surefoot.service.refused import Refused
 
+Job = Sequence[Prediction] | Sequence[Label]
 #: Models and versions that one store holds at most, and slices of each.
 MOST_STREAMS, MOST_SLICES = 1_000, 100
 _COUNTS = ("places", "events", "labelled", "tally_only", "early", "repeated")
@@ -99,44 +100,54 @@ class Store:
 
     # -- writing -----------------------------------------------------------------------------------------------------
 
-    def add(
-        self, model: str, version: str, jobs: Sequence[Sequence[Prediction] | Sequence[Label]]
-    ) -> list[Receipt | Refused]:
+    def add(self, model: str, version: str, jobs: Sequence[Job]) -> list[Receipt | Refused]:
         """Add some requests in one transaction; each counts whole or is refused whole."""
         with self.database.writing() as cursor:
-            key, counts = self._lock(cursor, model, version)
-            ids = list({row.id for job in jobs for row in job})
-            columns = ", ".join(_COLUMNS)
-            statement = f"SELECT id, {columns} FROM prediction WHERE stream = ? AND id IN {{ids}}"
-            held = {name: Row(*values) for name, *values in cursor.having(statement, ids, key)} if ids else {}
-            parts, slices = self._parts(cursor, key, jobs)
-            known, before = set(held), counts
-            changed: dict[str, Row] = {}
-            changed_parts: dict[str, Part] = {}
-            results: list[Receipt | Refused] = []
-            for job in jobs:
-                own = ChainMap({}, changed_parts, parts)
-                draft = _Draft(ChainMap({}, changed, held), counts, own, slices)
-                try:
-                    results.append(draft.add(job))
-                except Refused as refused:
-                    results.append(refused)
-                    continue
-                changed |= draft.changed
-                changed_parts |= own.maps[0]
-                counts, slices = draft.counts, draft.slices
-            self._write(cursor, key, changed, known)
-            if changed_parts:
-                cursor.many(
-                    "INSERT INTO part (stream, name, number, places) VALUES (?, ?, ?, ?) "
-                    "ON CONFLICT (stream, name) DO UPDATE SET places = excluded.places",
-                    [(key, name, part.number, part.places) for name, part in changed_parts.items()],
-                )
-            if counts != before:
-                assignments = ", ".join(f"{name} = ?" for name in _COUNTS)
-                values = (getattr(counts, name) for name in _COUNTS)
-                cursor.run(f"UPDATE stream SET {assignments} WHERE id = ?", *values, key)
+            return self.add_within(cursor, model, version, jobs)
+
+    def add_within(self, cursor: Cursor, model: str, version: str, jobs: Sequence[Job]) -> list[Receipt | Refused]:
+        """Add some requests in a transaction that has begun. Who adds to several streams takes them in one order."""
+        key, counts = self._lock(cursor, model, version)
+        ids = list({row.id for job in jobs for row in job})
+        columns = ", ".join(_COLUMNS)
+        statement = f"SELECT id, {columns} FROM prediction WHERE stream = ? AND id IN {{ids}}"
+        held = {name: Row(*values) for name, *values in cursor.having(statement, ids, key)} if ids else {}
+        parts, slices = self._parts(cursor, key, jobs)
+        known, before = set(held), counts
+        changed: dict[str, Row] = {}
+        changed_parts: dict[str, Part] = {}
+        results: list[Receipt | Refused] = []
+        for job in jobs:
+            own = ChainMap({}, changed_parts, parts)
+            draft = _Draft(ChainMap({}, changed, held), counts, own, slices)
+            try:
+                results.append(draft.add(job))
+            except Refused as refused:
+                results.append(refused)
+                continue
+            changed |= draft.changed
+            changed_parts |= own.maps[0]
+            counts, slices = draft.counts, draft.slices
+        self._write(cursor, key, changed, known)
+        if changed_parts:
+            cursor.many(
+                "INSERT INTO part (stream, name, number, places) VALUES (?, ?, ?, ?) "
+                "ON CONFLICT (stream, name) DO UPDATE SET places = excluded.places",
+                [(key, name, part.number, part.places) for name, part in changed_parts.items()],
+            )
+        if counts != before:
+            assignments = ", ".join(f"{name} = ?" for name in _COUNTS)
+            values = (getattr(counts, name) for name in _COUNTS)
+            cursor.run(f"UPDATE stream SET {assignments} WHERE id = ?", *values, key)
         return results
+
+    def add_labelled(self, cursor: Cursor, model: str, version: str, rows: int) -> int:
+        """Rows that were counted elsewhere with their labels: they are never bet on. Return the key of the stream."""
+        key, _ = self._lock(cursor, model, version)
+        cursor.run(
+            "UPDATE stream SET tally_only = tally_only + ?, labelled = labelled + ? WHERE id = ?", rows, rows, key
+        )
+        return key
 
     def begin(self, model: str, version: str) -> Stream:
         """A version of a model, begun if it is new."""

@@ -14,6 +14,7 @@ import numpy as np
 from surefoot.core.tally import Tally
 from surefoot.metrics import ALL
 from surefoot.metrics.tallying import terms_for
+from surefoot.metrics.terms import DOUBT, ERRORS, ROWS
 from surefoot.predictions import Predictions
 from surefoot.service.database import Cursor, Database
 from surefoot.service.store import Stream
@@ -27,7 +28,7 @@ EVER = -1
 
 
 def fold(database: Database, stream: Stream) -> int:
-    """Add rows that are complete to the tallies of their hours, each once; return how many there were."""
+    """Add rows that are complete to the tallies of their hours, each once; return how many events passed."""
     with database.reading() as cursor:
         found = cursor.one("SELECT tallied, tallies, events FROM stream WHERE id = ?", stream.key)
         assert found is not None
@@ -44,6 +45,21 @@ def fold(database: Database, stream: Stream) -> int:
                 added.write(cursor)
                 cursor.run("UPDATE stream SET tallied = ? WHERE id = ?", stop, stream.key)
     return stop - start
+
+
+def fold_all(database: Database, stream: Stream) -> None:
+    """Add all rows that are complete."""
+    while fold(database, stream):
+        pass
+
+
+def add(cursor: Cursor, key: int, tally: Tally) -> None:
+    """Add rows that were counted elsewhere to the totals of this hour and of all time, in a transaction that writes."""
+    added, hour = _Added(cursor, key), int(time.time()) // 3600
+    for when, hours in ((hour, 1), (EVER, 0)):
+        added.add("", when, hours, round(tally[ROWS]), tally[DOUBT], round(tally[ERRORS]), tally)
+    cursor.run("UPDATE stream SET tallies = tallies + 1 WHERE id = ?", key)
+    added.write(cursor)
 
 
 def _is_own_turn(cursor: Cursor, key: int, turn: int) -> bool:
@@ -126,8 +142,7 @@ def total(
     database: Database, stream: Stream, *, part: str | None = None, since: int | None = None, until: int | None = None
 ) -> Tally | None:
     """The tally of all complete rows of some hours, of one slice or of all; None if there are none."""
-    while fold(database, stream):
-        pass
+    fold_all(database, stream)
     conditions = ["stream = ?", "hours = 0" if since is None and until is None else "hours > 0"]
     values: list[Any] = [stream.key]
     for condition, value in (("slice = ?", part), ("hour + hours > ?", since), ("hour < ?", until)):

@@ -9,19 +9,17 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import Any
 
-from surefoot.service.batches import Label, Prediction
 from surefoot.service.refused import Refused
-from surefoot.service.store import Receipt, Store
+from surefoot.service.store import Job, Receipt, Store
 
 log = logging.getLogger("surefoot.service")
 
-Job = Sequence[Prediction] | Sequence[Label]
 #: Requests and rows that wait at most, and that are added in one transaction.
 _WAITING, _WAITING_ROWS, _TOGETHER, _TOGETHER_ROWS = 1_000, 500_000, 50, 20_000
 
 
 class Writer:
-    """Adds requests in the order in which they come; those of one stream share a transaction."""
+    """Adds requests in the order in which they come; those that wait share a transaction."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -60,25 +58,36 @@ class Writer:
                 except queue.Empty:
                     break
             is_open = None not in waiting
-            by_stream: dict[tuple[str, str], list[Any]] = {}
+            by_stream: dict[tuple[str, str], list[tuple[Job, Future[Receipt]]]] = {}
             for one in waiting:
                 if one is not None:
-                    by_stream.setdefault(one[:2], []).append(one)
-            for (model, version), own in by_stream.items():
-                self._add(model, version, [(job, future) for *_, job, future in own])
+                    model, version, job, future = one
+                    by_stream.setdefault((model, version), []).append((job, future))
+            if by_stream:
+                self._add(by_stream)
             with self._lock:
                 self._rows -= _rows_of(waiting)
 
-    def _add(self, model: str, version: str, own: list[tuple[Job, Future[Receipt]]]) -> None:
+    def _add(self, by_stream: dict[tuple[str, str], list[tuple[Job, Future[Receipt]]]]) -> None:
+        results: list[Receipt | Refused] = []
+        # every writer takes streams by their names: those of several servers wait for each other, and never in a circle
+        names = sorted(by_stream)
         try:
-            results = self._store.add(model, version, [job for job, _ in own])
-        except Refused as refused:
-            results = [refused] * len(own)
+            with self._store.database.writing() as cursor:
+                for name in names:
+                    jobs = [job for job, _ in by_stream[name]]
+                    try:
+                        results += self._store.add_within(cursor, *name, jobs)
+                    except Refused as refused:
+                        results += [refused] * len(jobs)
         except Exception as error:
             # whatever it was, nothing of these requests was stored, and this thread goes on for those behind them
-            log.exception("rows of %s/%s could not be stored", model, version)
-            results = [Refused(503, f"nothing was stored: {type(error).__name__}; try again")] * len(own)
-        for (_, future), result in zip(own, results, strict=True):
+            if not isinstance(error, Refused):
+                log.exception("rows could not be stored")
+            why = error.message if isinstance(error, Refused) else f"nothing was stored: {type(error).__name__}"
+            results = [Refused(503, why)] * sum(map(len, by_stream.values()))
+        futures = [future for name in names for _, future in by_stream[name]]
+        for future, result in zip(futures, results, strict=True):
             if isinstance(result, Refused):
                 future.set_exception(result)
             else:
