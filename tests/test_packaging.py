@@ -107,7 +107,7 @@ def test_every_import_of_the_package_is_promised() -> None:
     extras = PROJECT["optional-dependencies"]
     promised = [*PROJECT["dependencies"], *extras["plots"], *extras["demo"], *extras["torch"], *extras["spark"]]
     promised += [*extras["paper"], *extras["inspect"], *extras["mlflow"], *extras["evaluate"]]
-    promised += [*extras["excel"], *extras["databases"], *extras["serve"]]
+    promised += [*extras["excel"], *extras["databases"], *extras["serve"], *extras["kafka"]]
     names = {requirement_name(text) for text in promised}
     # scikit-learn is imported under another name; Triton comes with torch, MarkupSafe with Jinja, anyio with Starlette
     known = {name.replace("-", "_") for name in names} - {"scikit_learn"} | {
