@@ -19,7 +19,7 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
-from surefoot import Predictions, tally
+from surefoot import Predictions, assess, tally
 from surefoot.metrics import ALL
 
 SIX = ("csr", "csr_sigma", "cw_accuracy", "accuracy", "brier", "ece")
@@ -64,8 +64,8 @@ def agreement() -> list[str]:
         there, here = (Predictions.from_probabilities(y, p) for y, p in ((truth, score), (truth.cpu(), score.cpu())))
         apart = {}
         for name, metric in ALL.items():
-            if not metric.additive and not metric.is_ranking:
-                continue  # its formula walks along the rows on the host either way
+            if "prediction" not in metric.views or not (metric.additive or metric.is_ranking):
+                continue  # of events; or its formula walks along the rows on the host either way
             expected = metric(here)
             apart[name] = abs(metric(there) - expected) / max(abs(expected), 1e-300)
         worst = max(apart, key=lambda name: apart[name])
@@ -104,6 +104,59 @@ def tallies(page: Page, bandwidth: float) -> None:
     )
 
 
+def assessments(page: Page, bandwidth: float) -> None:
+    """All that a tally holds, of confidences of several kinds: a billion of one value are the worst for counting."""
+    correct, confidence = claims(1_000_000_000)
+    least = (correct.nbytes + confidence.nbytes) / bandwidth / 1e9
+    for what, change in (
+        ("", lambda: confidence),
+        (", of two decimals", lambda: confidence.mul(100).round_().div_(100)),
+        (", all but 1", lambda: 1 - (1 - confidence) ** 4 / 8),
+        (", all equal", lambda: torch.full_like(confidence, 0.9)),
+    ):
+        p = Predictions.from_correct(correct, change())
+        own = timed(lambda p=p: tally(p), 3)
+        page.told(f"tally of every additive metric, 1e9 float32{what}", own, "reading the rows at copy speed", least)
+        if not what:
+            page.told("`assess` of the same", timed(lambda p=p: assess(p), 3), "the same", least)
+        del p
+
+
+def many_classes(page: Page) -> None:
+    """A thousand classes: rankings, confusion, and the metrics of a training loop."""
+    import torchmetrics
+
+    import surefoot.torchmetrics as own_metrics
+
+    generator = torch.Generator("cuda").manual_seed(1)
+    truth = torch.randint(0, 1000, (50_000,), device="cuda", generator=generator)
+    logits = torch.randn(50_000, 1000, device="cuda", generator=generator)
+    logits[torch.arange(50_000), truth] += 3
+    p = Predictions.from_probabilities(truth, logits.softmax(1))
+    columns = p.probabilities.T.contiguous()
+    sort = timed(lambda: columns.sort(dim=1), 5)
+    page.told("`cw_auc`, 50,000 x 1,000", timed(lambda: ALL["cw_auc"](p), 5), "torch.sort of each class", sort)
+    reading = timed(lambda: p.probabilities.amax(), 5)
+    page.told("`cw_f1`, 50,000 x 1,000", timed(lambda: ALL["cw_f1"](p), 5), "largest of the table", reading)
+    batch, labels = logits[:4096].contiguous(), truth[:4096].contiguous()
+    other = torchmetrics.classification.MulticlassCalibrationError(1000, n_bins=15).to("cuda")
+    theirs = timed(lambda: other.update(batch.softmax(1), labels), 100)
+    for name in ("CalibratedSizeRatio", "ExpectedCalibrationError"):
+        metric = getattr(own_metrics, name)(1000, from_logits=True).to("cuda")
+        torch.cuda.set_sync_debug_mode("default")
+        metric.update(batch, labels)
+        torch.cuda.set_sync_debug_mode("error")
+        metric.update(batch, labels)
+        torch.cuda.set_sync_debug_mode("default")
+        own = timed(lambda metric=metric: metric.update(batch, labels), 100)
+        page.told(
+            f"`{name}.update`, 4,096 x 1,000 logits, which waits for nothing",
+            own,
+            "torchmetrics' calibration error of their softmax",
+            theirs,
+        )
+
+
 def areas(page: Page) -> None:
     truth, score = scored(100_000_000)
     p = Predictions.from_probabilities(truth, score)
@@ -136,7 +189,13 @@ def main() -> None:
     page = Page()
     bandwidth = copied()
     print(f"copy: {bandwidth:.2f} TB/s", flush=True)
-    for job in (lambda: tallies(page, bandwidth), lambda: areas(page), lambda: others(page)):
+    for job in (
+        lambda: many_classes(page),
+        lambda: tallies(page, bandwidth),
+        lambda: assessments(page, bandwidth),
+        lambda: areas(page),
+        lambda: others(page),
+    ):
         job()
         torch.cuda.empty_cache()
     text = [

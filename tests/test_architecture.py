@@ -22,6 +22,11 @@ DEFERRED = {
 DEFERRED_ONE_BY_ONE = {
     ("surefoot.calibrators", "surefoot.calibrators.wrapper"): "scikit-learn, which is optional",
     ("surefoot.engines.torch", "surefoot.engines.triton_areas"): "Triton, which is there with a GPU only",
+    ("surefoot.engines.torch", "surefoot.engines.triton_counts"): "Triton, which is there with a GPU only",
+    (
+        "surefoot.integrations.torchmetrics.base",
+        "surefoot.predictions.triton",
+    ): "Triton, which is there with a GPU only",
     ("surefoot.predictions.tensors", "surefoot.predictions.triton"): "Triton, which is there with a GPU only",
 }
 

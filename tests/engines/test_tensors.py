@@ -307,6 +307,9 @@ def test_the_fused_kernel_gives_the_same_sums() -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "6 requests agree" in done.stdout
+    assert "counted confidences agree" in done.stdout
+    assert "areas of classes agree" in done.stdout
+    assert "rows of tables agree" in done.stdout
 
 
 @pytest.mark.skipif(len(DEVICES) == 1, reason="no GPU")

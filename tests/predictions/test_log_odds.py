@@ -25,6 +25,17 @@ def log_odds(row: np.ndarray, label: int) -> Decimal:
     return logits[label] - sum(x.exp() for k, x in enumerate(logits) if k != label).ln()
 
 
+def test_classes_beyond_what_narrow_floats_count_keep_their_probabilities() -> None:
+    """In float16, 2,048 + 1 is 2,048."""
+    logits = np.zeros((2, 2500), np.float16)
+    logits[0, 2049], logits[1, 2300] = 9, 8
+    found = sf.Predictions.from_logits(np.array([2049, 2300]), logits).probabilities
+    for row, label, top in ((0, 2049, 9), (1, 2300, 8)):
+        whole = np.exp(top) + 2499
+        assert found[row, label] == pytest.approx(np.exp(top) / whole, rel=1e-12)
+        np.testing.assert_allclose(np.delete(found[row], label), 1 / whole, rtol=1e-12)
+
+
 @pytest.mark.parametrize("name", TABLES)
 def test_log_odds_and_probabilities_are_those_of_the_definition(name: str) -> None:
     logits = TABLES[name]

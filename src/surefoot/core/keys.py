@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -66,6 +67,10 @@ class Key:
         """How many places each digit has, of so many classes."""
         return [classes if digit.size is None else digit.size for digit in self.digits]
 
+    def reached(self, least: float) -> range:
+        """The cells that rows may lie in if no confidence is below ``least``, of a key that speaks of no classes."""
+        return range(prod(self.sizes(0)))
+
     def codes_of(self, places: Codes, classes: int) -> Codes:
         """The codes of cells, given their numbers when all cells are counted through."""
         if len(self.digits) < 2:
@@ -92,6 +97,11 @@ class Bins(Key):
     @property
     def size(self) -> int:
         return len(self.edges) + 1
+
+    def reached(self, least: float) -> range:
+        if self.column == "confidence":
+            return range(sum(edge < least for edge in self.edges), self.size)
+        return range(sum(edge <= 1 - least for edge in self.edges) + 1)
 
     @property
     def step(self) -> float | None:

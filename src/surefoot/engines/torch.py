@@ -8,7 +8,7 @@ gives, never by atomic additions: the same tensors give the same bits.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, reduce
 from math import prod
@@ -35,6 +35,10 @@ _ANY = Term("any by score", lambda row: row.one, CLASS_SCORE)
 _DENSE = 1 << 22
 #: Rows that are brought together at a time.
 _BLOCK = 1 << 26
+#: Rows for each class up to which the scores of all classes are sorted together.
+_SHORT = 1 << 12
+#: Rows from which on it pays to count how many share a confidence, before anything else is made of them.
+_MANY = 1 << 25
 
 
 def tally(predictions: TensorPredictions, terms: Iterable[Term], *, exact: bool = False, by: Any = None) -> Tally:
@@ -47,6 +51,17 @@ class TorchEngine(Engine):
 
     name = "torch"
     predictions: TensorPredictions
+
+    def tables(self, groups: Groups) -> dict[str, Any]:
+        counted = {key: terms for key, terms in groups.items() if _is_of_confidence(key, terms)}
+        distinct = _distinct(self.predictions) if any(key.operation == "doubts" for key in counted) else None
+        if distinct is None:
+            return super().tables(groups)
+        found = super(TorchEngine, TorchEngine(distinct)).tables(counted)
+        for key in counted:
+            if self.exact and key.operation == "doubts":
+                found[key.name] = replace(found[key.name], from_rows=self._every_doubt)
+        return found | super().tables({key: terms for key, terms in groups.items() if key not in counted})
 
     def cells(self, groups: Groups) -> dict[str, Any]:
         sums = row_sums(self.predictions, groups, self.classes, on_host=True)
@@ -73,10 +88,12 @@ class TorchEngine(Engine):
             if len(ordered) > FEW:
                 middle = int(torch.searchsorted(ordered, 0))
                 near = ordered[max(0, middle - FEW) : middle + FEW]
-                apart = torch.from_numpy(extremes(_on_host(near))).to(exact.device)
+                # neighbours among all codes
+                apart = extremes(_on_host(near))
                 (cell,) = evaluate(rule, {"doubt": doubt, "confidence": confidence}.__getitem__, operations())
-                exact = exact.where(torch.isin(exact, apart), cell.long())
-            codes, totals = _by_code(exact, row_values(self.predictions, terms, rows))
+                exact = exact.where((exact >= int(apart[0])) & (exact <= int(apart[-1])), cell.long())
+            is_ordered = self.predictions.times is not None
+            codes, totals = _by_code(exact, row_values(self.predictions, terms, rows), is_ordered=is_ordered)
             zeros = np.zeros(len(codes))
             parts.append(DoubtTable(codes, {term.name: Sums(totals[i], zeros) for i, term in enumerate(terms)}))
         table: DoubtTable = reduce(operator.add, parts)
@@ -93,6 +110,30 @@ class TorchEngine(Engine):
         return NumpyEngine(self.predictions.rows(), exact=self.exact).rows(key, terms)
 
 
+def _is_of_confidence(key: Key, terms: Sequence[Term]) -> bool:
+    """Whether all that is added up follows from confidence and correctness."""
+    if key.operation not in ("cells", "doubts"):
+        return False
+    steps = program_of(tuple(terms), Shape(), key).steps
+    columns = {arguments[0] for operation, arguments in steps if operation == "column"}
+    return columns <= {"correct", "confidence", "doubt", "weight"}
+
+
+def _distinct(predictions: TensorPredictions) -> TensorPredictions | None:
+    """Each distinct row once, with how many times it occurs, where there are many rows of few confidences."""
+    p = predictions
+    if len(p) < _MANY or p.is_weighted or p.stores_doubt or not kernels.has_kernels(p.correct.device):
+        return None
+    from surefoot.engines.triton_counts import count, takes
+
+    if not takes(p.confidence, p.least):
+        return None
+    found = count(p.correct, p.confidence, p.least)
+    return TensorPredictions(
+        found.correct, found.confidence, doubt_of_one=p.doubt_of_one, least=p.least, times=found.times
+    )
+
+
 # -- sums in cells -----------------------------------------------------------------------------------------------------
 
 
@@ -101,25 +142,33 @@ def row_sums(predictions: TensorPredictions, groups: Groups, classes: int, *, on
 
     All cells, on the host of those of classes the ones that occur.
     """
-    compiled = {}
-    if kernels.has_kernels(predictions.correct.device):
-        compiled = {key: tuple(terms) for key, terms in groups.items() if kernels.fits(key, terms)}
     found: dict[Key, Any] = {}
-    for request in kernels.split(list(compiled.items())) if compiled else ():
-        found |= _sum_in_one_pass(predictions, request, on_host=on_host)
+    if kernels.has_kernels(predictions.correct.device):
+        # two kernels for each request, not one for each number
+        least = 0.5 if predictions.least >= 0.5 else 0.0
+        for request in kernels.requests(tuple((key, tuple(terms)) for key, terms in groups.items()), least):
+            found |= _sum_in_one_pass(predictions, request, least, on_host=on_host)
     for key, terms in groups.items():
         if key not in found:
             found[key] = _sum_cells(predictions, key, terms, key.sizes(classes), on_host=on_host)
     return found
 
 
-def _sum_in_one_pass(predictions: TensorPredictions, request: tuple[Any, ...], *, on_host: bool) -> dict[Key, Any]:
+def _sum_in_one_pass(
+    predictions: TensorPredictions, request: tuple[Any, ...], least: float, *, on_host: bool
+) -> dict[Key, Any]:
     """All these keys in one pass over memory."""
     import torch
 
-    columns = predictions.columns()
-    is_narrow = columns[1].dtype != torch.float64
-    written = kernels.plan(request, _shape(predictions), predictions.doubt_of_one, is_narrow)
+    columns = [*predictions.columns(), predictions.times]
+    written = kernels.plan(
+        request,
+        _shape(predictions),
+        predictions.doubt_of_one,
+        is_narrow=columns[1].dtype != torch.float64,
+        least=least,
+        is_repeated=predictions.times is not None,
+    )
     total: Any = 0
     for start in range(0, len(predictions), kernels.MOST_ROWS):
         rows = slice(start, start + kernels.MOST_ROWS)
@@ -128,7 +177,11 @@ def _sum_in_one_pass(predictions: TensorPredictions, request: tuple[Any, ...], *
     found = {}
     for part, (key, terms) in zip(written.parts, request, strict=True):
         here = total[part.offset : part.offset + part.size * part.width].reshape(part.size, part.width)
-        found[key] = np.arange(part.size), here[:, [part.columns[term.name] for term in terms]].T
+        columns_of = [part.columns[term.name] for term in terms]
+        if columns_of != list(range(part.width)):
+            # a list as an index would wait for the device
+            here = (np if on_host else torch).stack([here[:, column] for column in columns_of], 1)
+        found[key] = np.arange(part.size), here.T
     return found
 
 
@@ -140,6 +193,9 @@ def _sum_cells(
 
     total: Any = 0
     count, parts = prod(sizes), []
+    # of many pairs of classes few occur, and the rows of a cell of confidences that were counted lie together
+    is_counted = predictions.times is not None
+    is_sparse = count > _DENSE or (on_host and bool(key.classes) and count > len(predictions)) or is_counted
     for rows in _blocks(predictions):
         values = row_values(predictions, terms, rows, key=key)
         if not sizes:
@@ -149,13 +205,15 @@ def _sum_cells(
         place = digits[0]
         for digit, size in zip(digits[1:], sizes[1:], strict=True):
             place = place * size + digit
-        if count > _DENSE:
-            parts.append(_by_code(place.long(), values[:-1]))
+        if is_sparse:
+            parts.append(_by_code(place.long(), values[:-1], is_ordered=is_counted))
         else:
             total = total + sum_by_place(place, values, count)
     if parts:
         cells, where = np.unique(np.concatenate([codes for codes, _ in parts]), return_inverse=True)
         added = np.concatenate([totals for _, totals in parts], axis=1)
+        if is_counted:
+            return np.arange(count), np.stack([np.bincount(cells[where], own, count) for own in added])
         return cells, np.stack([np.bincount(where, own, len(cells)) for own in added])
     if not on_host:
         return np.arange(count), total[: len(terms)]
@@ -188,7 +246,11 @@ def row_values(
         return correct if name == "correct" else predictions.weight[rows]
 
     values = evaluate(steps, column, operations())
-    return [torch.full_like(correct, value) if isinstance(value, float) else value for value in values]
+    values = [torch.full_like(correct, value) if isinstance(value, float) else value for value in values]
+    if predictions.times is None:
+        return values
+    times = predictions.times[rows].double()
+    return [*values[: len(key.digits)], *(value * times for value in values[len(key.digits) :])]
 
 
 @cache
@@ -231,15 +293,18 @@ def _sum_neighbours(ordered: Tensor, ends: Tensor) -> Tensor:
     return torch.segment_reduce(ordered, "sum", lengths=lengths, unsafe=True)
 
 
-def _by_code(codes: Tensor, values: Sequence[Tensor]) -> tuple[Any, Any]:
-    """The codes that occur, rising, and the sums under each, on the host."""
+def _by_code(codes: Tensor, values: Sequence[Tensor], *, is_ordered: bool = False) -> tuple[Any, Any]:
+    """The codes that occur, rising, and the sums under each, on the host; of ordered rows equal ones are neighbours."""
     import torch
 
-    ordered, order = codes.sort(stable=True)
-    found, counts = ordered.unique_consecutive(return_counts=True)
-    ends = counts.cumsum(0)
-    totals = torch.stack([_sum_neighbours(value[order], ends) for value in values])
-    return _on_host(found), _on_host(totals)
+    if not is_ordered:
+        codes, order = codes.sort(stable=True)
+        values = [value[order] for value in values]
+    found, counts = codes.unique_consecutive(return_counts=True)
+    totals = torch.stack([_sum_neighbours(value, counts.cumsum(0)) for value in values])
+    codes, sums = _on_host(found), _on_host(totals)
+    order = np.argsort(codes, kind="stable")
+    return codes[order], sums[:, order]
 
 
 def _exact_codes(doubt: Tensor, confidence: Tensor) -> Tensor:
@@ -265,6 +330,10 @@ class TensorScores:
 
     def of_classes(self, labels: Sequence[int], read: Callable[[Any], Result]) -> list[Result]:
         """What ``read`` makes of the scores of each class."""
+        p = self.predictions
+        if not p.has_second and kernels.has_kernels(p.correct.device) and len(p) <= _SHORT * len(labels):
+            together = ManyScores(self, labels)
+            return [read(ScoresOfMany(self, label, together)) for label in labels]
         return [read(SortedScores(self, label)) for label in labels]
 
     def of_class(self, label: int) -> Table:
@@ -341,6 +410,49 @@ class SortedScores:
     @property
     def totals(self) -> Mapping[str, Sums]:
         return self.table.totals
+
+
+class ManyScores:
+    """The scores of several classes of few rows: of each, launching its kernels would take longer than they do."""
+
+    def __init__(self, whole: TensorScores, labels: Sequence[int]) -> None:
+        self.whole, self.labels = whole, labels
+        self._found: dict[tuple[Term, Term], dict[int, tuple[float, float, float]]] = {}
+
+    def pairs(self, terms: tuple[Term, Term]) -> dict[int, tuple[float, float, float]]:
+        """Of each class the pairs that positives win and lose, and the mass of positives."""
+        if terms not in self._found:
+            self._found[terms] = dict(self._count(terms))
+        return self._found[terms]
+
+    def _count(self, terms: tuple[Term, Term]) -> Iterator[tuple[int, tuple[float, float, float]]]:
+        import torch
+
+        from surefoot.engines.triton_areas import count_classes
+
+        p, every = self.whole.predictions, slice(None)
+        # of the class, what a row adds depends on nothing but whether it is the true one
+        one = torch.ones(len(p), dtype=torch.float64, device=p.correct.device)
+        up, _ = row_values(p, terms, every, positive=one)
+        _, down = row_values(p, terms, every, positive=1 - one)
+        truth, size = p.codes("truth"), max(1, _BLOCK // len(p))
+        for start in range(self.labels[0], self.labels[-1] + 1, size):
+            labels = range(start, min(start + size, self.labels[-1] + 1))
+            yield from zip(labels, count_classes(p.ranking_table(labels), truth, start, up, down), strict=True)
+
+
+class ScoresOfMany(SortedScores):
+    """The scores of one of many classes: pairs are counted with those of the others."""
+
+    def __init__(self, whole: TensorScores, label: int, together: ManyScores) -> None:
+        self.whole, self.label, self._together = whole, label, together
+
+    def pairs(self, terms: tuple[Term, Term]) -> tuple[float, float, float]:
+        return self._together.pairs(terms)[self.label]
+
+    @cached_property
+    def table(self) -> Table:
+        return SortedScores(self.whole, self.label).table
 
 
 def _is_last(scores: Tensor) -> Tensor:

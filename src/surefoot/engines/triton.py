@@ -32,6 +32,8 @@ _TOGETHER = 3
 _MOST_SUMS = 36
 #: Programs for each multiprocessor.
 _PROGRAMS = 2
+#: Rows up to which one program adds up all.
+_FEW = 1 << 13
 #: Rows of a launch, so that no lane adds up more than some ten thousand.
 MOST_ROWS = 1 << 30
 
@@ -176,28 +178,46 @@ def _beside(edge: float, closed: str) -> float:
     return float(near if float(near) >= edge else np.nextafter(near, np.float32(1)))
 
 
-def fits(key: Key, terms: Sequence[Term]) -> bool:
+def _fits(key: Key, terms: Sequence[Term], least: float) -> bool:
     """Whether a kernel can hold all sums of a key: of few bins, or of none."""
-    return not key.classes and len(terms) * prod(key.sizes(0)) <= _MOST_SUMS
+    return not key.classes and _sums_of(key, terms, least) <= _MOST_SUMS
 
 
-def split(by_key: list[tuple[Key, tuple[Term, ...]]]) -> list[tuple[Any, ...]]:
-    """The keys that a kernel can hold together, each of which fits into one."""
+@lru_cache(maxsize=256)
+def requests(by_key: tuple[tuple[Key, tuple[Term, ...]], ...], least: float) -> list[tuple[Any, ...]]:
+    """The keys that kernels can hold, and which of them one can hold together."""
     requests: list[list[Any]] = [[]]
     held = 0
     for key, terms in by_key:
-        size = len(terms) * prod(key.sizes(0))
+        if not _fits(key, terms, least):
+            continue
+        size = _sums_of(key, terms, least)
         if requests[-1] and held + size > _MOST_SUMS:
             requests.append([])
             held = 0
         requests[-1].append((key, terms))
         held += size
-    return [tuple(request) for request in requests]
+    return [tuple(request) for request in requests if request]
+
+
+def _sums_of(key: Key, terms: Sequence[Term], least: float) -> int:
+    return len(terms) * len(key.reached(least))
 
 
 @lru_cache(maxsize=256)
-def plan(by_key: tuple[tuple[Key, tuple[Term, ...]], ...], shape: Shape, doubt_of_one: float, is_narrow: bool) -> Plan:
-    """Write the kernel for these terms; narrow confidences are compared with edges in float32."""
+def plan(
+    by_key: tuple[tuple[Key, tuple[Term, ...]], ...],
+    shape: Shape,
+    doubt_of_one: float,
+    *,
+    is_narrow: bool,
+    least: float = 0.0,
+    is_repeated: bool = False,
+) -> Plan:
+    """Write the kernel for these terms; narrow confidences are compared with edges in float32.
+
+    Bins that no row can lie in, for no confidence is below ``least``, stay 0 and are not looked at.
+    """
     # bins are told by comparison with each edge: what is compared is a term like others
     columns = {
         "confidence": Term("confidence", lambda row: row.confidence),
@@ -217,15 +237,23 @@ def plan(by_key: tuple[tuple[Key, tuple[Term, ...]], ...], shape: Shape, doubt_o
         size = prod(key.sizes(0))
         parts.append(Part(key, offset, size, len(distinct), {n: distinct.index(v) for n, v in values.items()}))
         passes = body.passes(key, body.plain(found[columns[key.column]])) if isinstance(key, Bins) else []
-        for code in range(size):
-            here = [*([passes[code - 1]] if code else []), *([f"({passes[code]} == 0)"] if code < size - 1 else [])]
-            for value in distinct:
-                if not key.digits and not value.conditions and not value.number.startswith("v"):
-                    constants.append((offset, float(value.number)))
+        reached = key.reached(least)
+        for code in reached:
+            here = []
+            if code > reached.start:
+                here.append(passes[code - 1])
+            if code < reached.stop - 1:
+                here.append(f"({passes[code]} == 0)")
+            for i, value in enumerate(distinct):
+                at = offset + code * len(distinct) + i
+                if not is_repeated and not key.digits and not value.conditions and not value.number.startswith("v"):
+                    constants.append((at, float(value.number)))
                 else:
-                    sums.append(_Sum(offset, Gated((*here, *value.conditions), value.number)))
-                offset += 1
-    full, rest = (_source(body, sums, constants, offset, is_full=is_full) for is_full in (True, False))
+                    sums.append(_Sum(at, Gated((*here, *value.conditions), value.number), is_repeated))
+        offset += size * len(distinct)
+    full, rest = (
+        _source(body, sums, constants, offset, is_full=is_full, is_repeated=is_repeated) for is_full in (True, False)
+    )
     return Plan(full, rest, offset, tuple(parts))
 
 
@@ -234,6 +262,8 @@ class _Sum(NamedTuple):
 
     at: int
     value: Gated
+    #: Whether a row stands for several, whose number is loaded with it.
+    is_repeated: bool
 
     @property
     def is_count(self) -> bool:
@@ -241,13 +271,18 @@ class _Sum(NamedTuple):
 
     @property
     def start(self) -> str:
-        return f"s{self.at} = tl.zeros([LANES], {'tl.int32' if self.is_count else 'tl.float64'})"
+        whole = "tl.int64" if self.is_repeated else "tl.int32"
+        return f"s{self.at} = tl.zeros([LANES], {whole if self.is_count else 'tl.float64'})"
 
     def added(self, inside: str, *, is_bounded: bool) -> str:
         """The line that adds a row to it, if the row's conditions hold and it is one."""
         number, when = self.value.number, " & ".join(filter(None, (inside, self.value.when())))
+        if self.is_count and self.is_repeated:
+            return f"s{self.at} += tl.where({when}, times_, 0)" if when else f"s{self.at} += times_"
         if self.is_count:
             return f"s{self.at} += ({when}).to(tl.int32)"
+        if self.is_repeated:
+            number = f"({number} * times_.to(tl.float64))"
         if not when:
             return f"s{self.at} += {number}"
         if is_bounded:
@@ -260,26 +295,42 @@ class _Sum(NamedTuple):
         return f"tl.store(sums + program * {size} + {self.at}, {total})"
 
 
-def _source(body: _Body, sums: list[_Sum], constants: list[tuple[int, float]], size: int, *, is_full: bool) -> str:
+def _source(
+    body: _Body,
+    sums: list[_Sum],
+    constants: list[tuple[int, float]],
+    size: int,
+    *,
+    is_full: bool,
+    is_repeated: bool,
+) -> str:
     together = _TOGETHER if is_full else 1
-    loop = []
+    columns = [*body.columns, *(["times"] if is_repeated else [])]
+    fetch, ready = [], []
     for turn in range(together):
-        loop += [f"at = (tile + {turn}) * LANES + lanes", f"inside_{turn} = at < rows"]
-        for column in body.columns:
-            mask = "" if is_full else f", mask=inside_{turn}, other={'1' if column in _FLAGS else '0.5'}"
-            loop.append(f"{column}_{turn} = tl.load({column} + at{mask})")
+        fetch += [f"at = (ahead + {turn}) * LANES + lanes"]
+        for column in columns:
+            other = {"correct": "1", "times": "0"}.get(column, "0.5")
+            mask = "" if is_full else f", mask=at < rows, other={other}"
+            fetch.append(f"{column}_ahead_{turn} = tl.load({column} + at{mask})")
+            ready.append(f"{column}_{turn} = {column}_ahead_{turn}")
+    # the next rows are on their way while these are added up
+    loop = [*ready, f"ahead = tl.minimum(tile + tl.num_programs(0) * {together}, tiles - {together})", *fetch]
     for turn in range(together):
         inside = "" if is_full else f"inside_{turn}"
-        loop += [f"{column}_ = {column}_{turn}" for column in body.columns]
+        loop += [] if is_full else [f"inside_{turn} = (tile + {turn}) * LANES + lanes < rows"]
+        loop += [f"{column}_ = {column}_{turn}" for column in columns]
         loop += [*body.lines, *(one.added(inside, is_bounded=body.is_bounded) for one in sums)]
     return f"""{_HEAD}
 @triton.jit
-def run(correct, confidence, doubt, weight, sums, rows, tiles, LANES: tl.constexpr):
+def run(correct, confidence, doubt, weight, times, sums, rows, tiles, LANES: tl.constexpr):
     program = tl.program_id(0)
     lanes = tl.arange(0, LANES)
     one = tl.full([1], 1.0, tl.float64)
     zero = tl.full([1], 0.0, tl.float64)
 {_lines([one.start for one in sums], 4)}
+    ahead = program * {together}
+{_lines(fetch, 4)}
     for tile in range(program * {together}, tiles, tl.num_programs(0) * {together}):
 {_lines(loop, 8)}
 {_lines([one.stored(size) for one in sums], 4)}
@@ -362,11 +413,14 @@ def _compile(source: str) -> Any:
 
 
 def run(plan: Plan, columns: list[Any]) -> Any:
-    """The sums over the rows of these tensors (correct, confidence, doubt, weight), in one row of a float64 tensor."""
+    """The sums over the rows of these tensors (correct, confidence, doubt, weight, and how many rows each stands for),
+    in one row of a float64 tensor.
+    """
     import torch
 
     rows, device = len(columns[0]), columns[0].device
-    full = rows // (_LANES * _TOGETHER) * (_LANES * _TOGETHER)
+    # a batch of training has one launch
+    full = rows // (_LANES * _TOGETHER) * (_LANES * _TOGETHER) if rows > _FEW else 0
     programs = min(full // (_LANES * _TOGETHER), _PROGRAMS * multiprocessors(device))
     # a row of sums for each program, and one for the rows that are left
     sums = torch.zeros((programs + 1, plan.size), dtype=torch.float64, device=device)
@@ -374,13 +428,13 @@ def run(plan: Plan, columns: list[Any]) -> Any:
     if full:
         _compile(plan.source)[(programs,)](*_pointers(columns), sums, full, full // _LANES, **options)
     if rows > full:
-        rest = _pointers([None if column is None else column[full:] for column in columns])
+        rest = _pointers([None if column is None else column[full:] for column in columns] if full else columns)
         _compile(plan.rest)[(1,)](*rest, sums[programs:], rows - full, -(-(rows - full) // _LANES), **options)
-    return sums.sum(dim=0)
+    return sums.sum(dim=0) if full else sums[0]
 
 
 def _pointers(columns: list[Any]) -> list[Any]:
-    """What a kernel takes for correct, confidence, doubt and weight; what is not stored is not read."""
+    """What a kernel takes for its columns, of which correct is the first; what is not stored is not read."""
     import torch
 
     correct, confidence = columns[:2]
@@ -392,7 +446,7 @@ def differences(source: str, truth: Any, label: int, columns: list[Any]) -> Any:
     import torch
 
     out = torch.empty(len(truth), dtype=torch.float64, device=truth.device)
-    given = (truth, label, *_pointers(columns), out, len(truth))
+    given = (truth, label, *_pointers(columns)[:4], out, len(truth))
     _compile(source)[(-(-len(truth) // RANKED),)](*given, LANES=RANKED)
     return out
 

@@ -2,6 +2,7 @@
 
 Torch's own running sums of a long tensor differ from run to run; these do not. Two passes over the sorted rows: what
 each block comes to, and where its last group of equal scores ends; then, with what came before each block, the pairs.
+Of many classes each has a program of its own, which walks along its blocks.
 """
 
 from __future__ import annotations
@@ -125,3 +126,60 @@ class Pairs:
         _count[(self.blocks,)](*given, SIZE=RANKED)
         (won, lost), (positives, _) = self.held[:2].sum(dim=2).tolist()
         return won, lost, positives
+
+
+@triton.jit
+def _count_class(scores, order, truth, up, down, pairs, rows, first, classes, SIZE: tl.constexpr):
+    """The pairs of one class, whose scores rise: blocks one after the other, each with what came before it."""
+    label = tl.program_id(0)
+    start = label.to(tl.int64) * rows
+    lanes = tl.arange(0, SIZE)
+    none = tl.zeros([1], tl.float64)
+    positive_before = none
+    negative_before = none
+    positive_ended = none
+    negative_ended = none
+    won = none
+    lost = none
+    for begin in range(0, rows, SIZE):
+        at = begin + lanes
+        inside = at < rows
+        row = tl.load(order + start + at, mask=inside, other=0)
+        is_positive = tl.load(truth + row, mask=inside, other=0) == label + first
+        positive = positive_before + tl.cumsum(tl.load(up + row, mask=inside & is_positive, other=0.0))
+        negative = negative_before + tl.cumsum(tl.load(down + row, mask=inside & (is_positive == 0), other=0.0))
+        here = tl.load(scores + start + at, mask=inside, other=0.0)
+        earlier = tl.load(scores + start + at - 1, mask=inside & (at > 0), other=0.0)
+        later = tl.load(scores + start + at + 1, mask=at + 1 < rows, other=0.0)
+        is_end = inside & ((here != later) | (at + 1 == rows))
+        # the group before a row's own ended where that one starts, less one
+        began = tl.associative_scan(tl.where((here != earlier) | (at == 0), lanes, -1), 0, _larger)
+        before = tl.maximum(began - 1, 0)
+        positive_there = tl.where(began > 0, tl.gather(positive, before, 0), positive_ended)
+        negative_there = tl.where(began > 0, tl.gather(negative, before, 0), negative_ended)
+        gained = (positive - positive_there) * (negative + negative_there) * 0.5
+        given = (negative - negative_there) * (positive + positive_there) * 0.5
+        won += tl.sum(tl.where(is_end, gained, 0.0))
+        lost += tl.sum(tl.where(is_end, given, 0.0))
+        # sums do not fall, so that the last of them is the largest
+        positive_ended = tl.maximum(positive_ended, tl.max(tl.where(is_end, positive, 0.0)))
+        negative_ended = tl.maximum(negative_ended, tl.max(tl.where(is_end, negative, 0.0)))
+        positive_before = none + tl.max(positive)
+        negative_before = none + tl.max(negative)
+    one = tl.arange(0, 1)
+    tl.store(pairs + label + one, won)
+    tl.store(pairs + classes + label + one, lost)
+    tl.store(pairs + 2 * classes + label + one, positive_before)
+
+
+def count_classes(scores: Any, truth: Any, first: int, up: Any, down: Any) -> list[tuple[float, float, float]]:
+    """For each row of a table, the scores of a class: pairs won, pairs lost, and the mass of positives.
+
+    The first is of class ``first``. ``up`` is what a sample adds to the positives if it is of the class, ``down`` what
+    it adds to the negatives if not.
+    """
+    classes, rows = scores.shape
+    ordered, order = scores.sort(dim=1, stable=True)
+    pairs = torch.empty((3, classes), dtype=torch.float64, device=scores.device)
+    _count_class[(classes,)](ordered, order, truth, up, down, pairs, rows, first, classes, SIZE=RANKED)
+    return [(won, lost, mass) for won, lost, mass in pairs.T.tolist()]

@@ -170,13 +170,18 @@ def _sum_over(start: npt.NDArray[np.intp], stop: npt.NDArray[np.intp], value: Fl
     Each range is cut into the fewest blocks of a binary tree, and a place adds up the blocks above it.
     """
     blocks = np.zeros(2 * count)
-    start, stop = start + count, stop + count
+    start, stop, width = start + count, stop + count, 2 * count + 1
     while (is_open := start < stop).any():
         start, stop, value = start[is_open], stop[is_open], value[is_open]
+        if width**2 < len(value):
+            # higher up the tree many ranges are the same
+            together = np.bincount(start * width + stop, value, width**2).astype(np.float64)
+            ranges = np.flatnonzero(together)
+            start, stop, value = ranges // width, ranges % width, together[ranges]
         starts, stops = start & 1, stop & 1
         blocks += np.bincount(start, value * starts, 2 * count)
         blocks += np.bincount(stop - stops, value * stops, 2 * count)
-        start, stop = (start + starts) >> 1, (stop - stops) >> 1
+        start, stop, width = (start + starts) >> 1, (stop - stops) >> 1, (width + 1) // 2
     at = np.arange(count, 2 * count)
     result = np.zeros(count)
     while at[-1]:

@@ -44,6 +44,8 @@ class Numbers:
     is_stored_wide: bool = False
     #: The largest of them, where it is known.
     most: float = 1.0
+    #: A number that none is below.
+    least: float = 0.0
 
     @property
     def half_step(self) -> float:
@@ -83,14 +85,15 @@ NARROW_DOUBTS = tuple(Numbers((), kind).doubt_of_one for kind in ("float32", "fl
 class Claim(NamedTuple):
     """How sure each row is.
 
-    Confidence; its doubt, None if that is 1 - confidence; the rows that are 1 by rounding, None if none are; and the
-    doubt that these have where no doubt is stored.
+    Confidence; its doubt, None if that is 1 - confidence; the rows that are 1 by rounding, None if none are; the
+    doubt that these have where no doubt is stored; and a number that no confidence is below.
     """
 
     confidence: Any
     doubt: Any = None
     rounded: Any = None
     doubt_of_one: float = 0.0
+    least: float = 0.0
 
 
 def widen(x: Any) -> Any:
@@ -143,17 +146,17 @@ def clip_to_floor(confidence: Any, floor: float) -> Claim:
 
 def claim_alone(argument: str, confidence: Numbers) -> Claim:
     """A confidence that comes alone: its doubt is 1 - confidence, and a narrow type's 1 is a rounded number."""
-    values = confidence.values
+    values, least = confidence.values, confidence.least
     if confidence.most < confidence.near_one:
-        return Claim(values)
+        return Claim(values, least=least)
     at_one = values == 1
     ones = count(at_one)
     # the bound is compared in the column's own type, which holds it exactly
     near = count(values > confidence.near_one)
     warn_of_rounding(argument, confidence, len(values), ones if confidence.is_narrow else 0, near - ones)
     if not confidence.is_narrow or not ones:
-        return Claim(values)
-    return Claim(values, None, at_one, confidence.doubt_of_one)
+        return Claim(values, least=least)
+    return Claim(values, None, at_one, confidence.doubt_of_one, least)
 
 
 #: How many times smaller a rounded doubt is in the mean than what it is supposed to be where errors are counted, which
@@ -236,12 +239,12 @@ def split_second(p: Any, second: Any, rounded: Any, doubt_of_one: float, xp: Any
     return confidence, doubt
 
 
-def warn_of_certain_rows(float_type: str, rows: int, certain: int) -> None:
-    """Say that rows of narrow probabilities leave nothing to the other classes."""
+def warn_of_certain_rows(float_type: str, rows: int | None, certain: int) -> None:
+    """Say that rows of narrow probabilities leave nothing to the other classes; how many there are may be unknown."""
     if certain:
         _warn(
-            f"{certain:,} of {rows:,} rows of {float_type} probabilities leave exactly nothing for "
-            "the other classes, and count as confidence 1. If that is rounding (some models return "
+            f"{certain:,}{'' if rows is None else f' of {rows:,}'} rows of {float_type} probabilities leave exactly "
+            "nothing for the other classes, and count as confidence 1. If that is rounding (some models return "
             "1 - p), give logits, the one column of P(second label), or floor="
         )
 

@@ -121,14 +121,18 @@ class LogOdds:
         own = self.of_top if chosen is self.top else self._evaluate(self.logits[at, chosen], chosen)
         return _claim(own, self.xp)
 
+    def table(self, labels: range) -> Any:
+        """The log-odds of classes that follow each other, a column for each."""
+        part = self.each(lambda values: values if values.ndim > 1 else values[:, None])
+        logits = part.logits[:, labels.start : labels.stop]
+        # in each row the numbers of the classes
+        classes = self.xp.ones_like(logits[:1], dtype=self.xp.int64).cumsum(axis=1)[0] + (labels.start - 1)
+        return part._evaluate(logits, classes)
+
     def probabilities(self) -> Any:
         """The probability of each class: a table."""
-        parts = []
-        for rows in _blocks(self.logits, self.xp):
-            part = self[rows].each(lambda values: values if values.ndim > 1 else values[:, None])
-            # logits have a column for each class: in each row the numbers of the classes
-            classes = (self.xp.ones_like(part.logits[:1]).cumsum(axis=1) - 1)[0]
-            parts.append(expit(part._evaluate(part.logits, classes), self.xp))
+        every = range(self.logits.shape[1])
+        parts = [expit(self[rows].table(every), self.xp) for rows in _blocks(self.logits, self.xp)]
         return self.xp.concatenate(parts)
 
     def _evaluate(self, logits: Any, classes: Any) -> Any:

@@ -23,6 +23,7 @@ from surefoot.predictions.checks import FRACTION, OUTCOME, WHOLE, refuse_infinit
 from surefoot.predictions.columns import check_tensor, refuse_shape
 from surefoot.predictions.doubt import Claim, Numbers, narrow, split_second, warn_of_rounding
 from surefoot.predictions.labels import Kind, refuse_fraction
+from surefoot.predictions.log_odds import LogOdds
 from surefoot.predictions.memory import InMemory
 
 Tensor = Any
@@ -41,6 +42,7 @@ def _has_triton() -> bool:
     return find_spec("triton") is not None
 
 
+@cache
 def multiprocessors(device: Any) -> int:
     """How many a GPU has."""
     import torch
@@ -60,6 +62,10 @@ class TensorPredictions(InMemory):
     is_coded: bool = False
     #: Whether rows are predicted by what P(second label) says: confidence and doubt are made of it when asked for.
     follows_second: bool = False
+    #: A number that no confidence is below.
+    least: float = 0.0
+    #: How many rows each row stands for; None if one. Only sums read it.
+    times: Tensor = None
 
     @property
     def xp(self) -> Any:
@@ -133,7 +139,7 @@ class TensorPredictions(InMemory):
             # positions in the labels, of which the second is the event unless it is the first
             happened = columns[name]
             columns[name] = (happened if columns["_labels"][1] else ~happened).long()
-        return replace(self, **columns, doubt_of_one=0.0, is_coded=True, follows_second=False)
+        return replace(self, **columns, doubt_of_one=0.0, is_coded=True, follows_second=False, least=0.0)
 
     def ranking_scores(self, label: int) -> Tensor:
         """Numbers that rise with a class's probability, free of ties made by rounding.
@@ -146,6 +152,12 @@ class TensorPredictions(InMemory):
             p = self._clip_scores(self.probabilities)
             return p if label == 1 else -p
         return self._clip_scores(self.probabilities[:, label].contiguous())
+
+    def ranking_table(self, labels: range) -> Tensor:
+        """The same of several classes, a row for each."""
+        if isinstance(self._log_odds, LogOdds):
+            return self._clip_odds(self._log_odds.table(labels)).T.contiguous()
+        return self._clip_scores(self.probabilities[:, labels.start : labels.stop].T.contiguous())
 
     def rows(self, what: str = "this") -> ArrayPredictions:
         def array(values: Tensor | None) -> Any:
@@ -234,7 +246,7 @@ class TensorBorder(Border):
             raise refuse_infinite(argument, where, float(values[where]))
         if fractions and (least < 0 or most > 1):
             self.verify(FRACTION, argument, values)
-        return Numbers(values, kind, most=most)
+        return Numbers(values, kind, most=most, least=least)
 
     def outcome(self, correct: Any, argument: str = "correct") -> Tensor:
         values = self._column(argument, correct)
@@ -283,6 +295,7 @@ class TensorBorder(Border):
             doubt_of_one=claim.doubt_of_one,
             is_coded=rest.get("labels") is not None,
             follows_second=rest.get("follows_second", False),
+            least=claim.least,
         )
 
     # -- what tensors have besides -------------------------------------------------------------------------------------
@@ -336,7 +349,7 @@ class TensorBorder(Border):
         rounded = column.values == 1 if column.is_narrow and found.ones else None
         return self.build(
             found.correct,
-            Claim(None, None, rounded, column.doubt_of_one),
+            Claim(None, None, rounded, column.doubt_of_one, least=0.5),
             self.weight(sample_weight, len(p)),
             codes=y_true,
             predicted=found.predicted,

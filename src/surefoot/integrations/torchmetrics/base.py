@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import cache
 from typing import Any
 
 try:
@@ -15,7 +16,17 @@ except ImportError as error:
 
 from surefoot._io.arguments import check_whole
 from surefoot.errors import InvalidPredictions
-from surefoot.predictions.tensors import BORDER
+from surefoot.predictions.doubt import Numbers, warn_of_certain_rows
+from surefoot.predictions.tensors import BORDER, TensorPredictions, has_kernels
+
+_FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
+#: Classes of a row that a kernel holds.
+_MOST_CLASSES = 1 << 15
+
+
+@cache
+def _class_numbers(classes: int) -> tuple[int, ...]:
+    return tuple(range(classes))
 
 
 class Holder(torchmetrics.Metric):
@@ -25,6 +36,7 @@ class Holder(torchmetrics.Metric):
     full_state_update: bool = False
     preds: Any
     target: Any
+    found: Any
 
     def __init__(self, *, from_logits: bool = False, ignore_index: int | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -35,6 +47,59 @@ class Holder(torchmetrics.Metric):
         # a collection takes metrics whose states are equal for one: these are not, if they read batches differently
         options = [float(from_logits), float(ignore_index is not None), float(ignore_index or 0)]
         self.add_state("options", torch.tensor(options, dtype=torch.float64), dist_reduce_fx="max")
+        # what was found of rows on a GPU, which nothing waits for before a value is computed
+        self.add_state("found", torch.zeros(4, dtype=torch.int64), dist_reduce_fx="sum")
+        self._float_type = "float64"
+
+    def _claims(self, preds: Any, target: Any, classes: int | None = None) -> Any:
+        """The rows of a batch with their confidences, but not what ranks them; None if none of them counts.
+
+        Tables on a GPU are checked there: :meth:`_check_found` raises what is wrong with them.
+        """
+        preds, target = self._rows(preds, target)
+        is_read_there = (
+            preds.ndim == 2
+            and has_kernels(preds.device)
+            and preds.device == target.device
+            and preds.dtype in _FLOATS
+            and 2 <= preds.shape[1] <= _MOST_CLASSES
+            and classes in (None, preds.shape[1])
+            and len(target)
+        )
+        if not is_read_there:
+            return self._predictions(preds, target, classes)
+        from surefoot.predictions.triton import read_rows
+
+        kind = str(preds.dtype).removeprefix("torch.")
+        tolerance = Numbers((), kind).sum_tolerance
+        rows = read_rows(preds.detach(), target, self.found, are_logits=self.from_logits, tolerance=tolerance)
+        self._float_type = kind
+        return TensorPredictions(
+            rows.correct,
+            rows.confidence,
+            target,
+            rows.predicted,
+            _doubt=rows.doubt,
+            _labels=_class_numbers(preds.shape[1]),
+            is_coded=True,
+        )
+
+    def _check_found(self) -> None:
+        """Raise for rows on a GPU that are not what is meant, and warn of those that claim certainty."""
+        numbers, labels, sums, certain = self.found.tolist()
+        meant = "finite logits" if self.from_logits else "probabilities from 0 to 1"
+        for count, wrong, hint in (
+            (numbers, f"have preds that are not {meant}", "" if self.from_logits else "; for logits, from_logits=True"),
+            (labels, "have a target that is no class number", "; ignore_index= leaves a number out"),
+            (sums, "have preds that do not add up to 1", "; for logits, from_logits=True"),
+        ):
+            if count:
+                raise InvalidPredictions(
+                    f"{count:,} samples since the last reset {wrong}{hint}. Batches on a GPU are checked when a value "
+                    "is computed; call reset() before the next."
+                )
+        if certain and self._float_type != "float64":
+            warn_of_certain_rows(self._float_type, None, certain)
 
     def _predictions(self, preds: Any, target: Any, classes: int | None = None) -> Any:
         """The rows of a batch, checked; None if none of them counts."""

@@ -63,7 +63,7 @@ class ConfidenceWeightedConfusionMatrix(Holder):
         target : integer tensor of shape (n,)
             The true classes.
         """
-        rows = self._predictions(preds, target, self.num_classes)
+        rows = self._claims(preds, target, self.num_classes)
         if rows is not None:
             _, sums = row_sums(rows, {CLASS_PAIR: [CW_PAIRS]}, self.num_classes, on_host=False)[CLASS_PAIR]
             self.matrix = self.matrix + sums.view_as(self.matrix)
@@ -76,6 +76,7 @@ class ConfidenceWeightedConfusionMatrix(Holder):
         tensor of shape (num_classes, num_classes)
             Sums of confidence: true classes down, predicted classes across.
         """
+        self._check_found()
         return self.matrix.clone()
 
     def confusion(self) -> Any:
@@ -88,6 +89,7 @@ class ConfidenceWeightedConfusionMatrix(Holder):
         """
         codes = CLASS_PAIR.codes_of(np.arange(self.num_classes**2), self.num_classes)
         with self._synced():
+            self._check_found()
             values = self.matrix.cpu().numpy().ravel()
         table = Table(codes, {CW_PAIRS.name: Sums(values, np.zeros(len(values)))}, CLASS_PAIR.classes)
         return read_confusion(Tally({CLASS_PAIR.name: table}, tuple(range(self.num_classes))), CW_PAIRS, None)

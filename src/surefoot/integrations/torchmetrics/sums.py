@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from math import prod
 from typing import Any, ClassVar
 
@@ -19,6 +20,15 @@ from surefoot.engines.torch import row_sums
 from surefoot.integrations.torchmetrics.base import Holder
 from surefoot.metrics import ALL
 from surefoot.metrics.binned import check_bins, ece_metric
+
+
+@cache
+def _groups(metric: Metric) -> dict[Key, list[Term]]:
+    """Its terms by their key, in the order in which their sums are held."""
+    found: dict[Key, list[Term]] = {}
+    for term in metric.terms:
+        found.setdefault(term.key, []).append(term)
+    return found
 
 
 class OfRows(Holder):
@@ -40,18 +50,11 @@ class OfRows(Holder):
         if num_classes is not None:
             check_whole("num_classes", num_classes, 2)
         self.num_classes = num_classes
-        size = sum(len(terms) * prod(key.sizes(0)) for key, terms in self._groups().items())
+        size = sum(len(terms) * prod(key.sizes(0)) for key, terms in _groups(self._metric()).items())
         self.add_state("sums", torch.zeros(size, dtype=torch.float64), dist_reduce_fx="sum")
 
     def _metric(self) -> Metric:
         return ALL[self._name]
-
-    def _groups(self) -> dict[Key, list[Term]]:
-        """The terms by their key, in the order in which their sums are held."""
-        found: dict[Key, list[Term]] = {}
-        for term in self._metric().terms:
-            found.setdefault(term.key, []).append(term)
-        return found
 
     def update(self, preds: Any, target: Any) -> None:
         """Add a batch.
@@ -64,9 +67,9 @@ class OfRows(Holder):
         target : integer tensor of shape (n,)
             The true classes.
         """
-        rows = self._predictions(preds, target, self.num_classes)
+        rows = self._claims(preds, target, self.num_classes)
         if rows is not None:
-            groups = self._groups()
+            groups = _groups(self._metric())
             found = row_sums(rows, groups, 0, on_host=False)
             self.sums = self.sums + torch.cat([found[key][1].reshape(-1) for key in groups])
 
@@ -78,11 +81,12 @@ class OfRows(Holder):
         tensor
             The value in float64; nan if there were no batches.
         """
+        self._check_found()
         sums = self.sums.cpu().numpy()
         if not sums.any():
             return self._value(math.nan)
         tables, start = {}, 0
-        for key, terms in self._groups().items():
+        for key, terms in _groups(self._metric()).items():
             cells = prod(key.sizes(0))
             values = sums[start : start + len(terms) * cells].reshape(len(terms), cells)
             totals = {term.name: Sums(values[i], np.zeros(cells)) for i, term in enumerate(terms)}
