@@ -69,6 +69,12 @@ def test_the_whole_pipeline(data: Path, tmp_path: Path, capfd: pytest.CaptureFix
     page = "\n".join(real_part(found, {"unweighted": found}))
     assert "| breast_cancer, no post-hoc | " in page
     assert len(real_claims(found, found)) == 9
+    # what is said of ranges is not said of a single split
+    single = {key: own for key, own in found.items() if key[1] == 42}
+    alone = "\n".join(real_part(single, {"mean-round": single, "unweighted": single}))
+    assert "Of a single split there is no range" in alone
+    assert "of the continuous printed cells" not in alone
+    assert "### By column" not in alone
 
 
 def test_a_range_reaches_half_a_digit_further() -> None:

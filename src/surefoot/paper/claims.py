@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -271,7 +272,7 @@ def real_claims(found: Found, plain: Found | None) -> list[Claim]:
         ),
         Claim(
             "Raw models are risky on 6 of 15 sets",
-            "fragile" if raw.sets_that_flip > 2 else _verdict(stated["raw"] == 6, True),
+            "fragile" if raw.sets_that_flip > 2 else _verdict(stated["raw"] == 6, _is_near(raw, 6 / 15)),
             f"{stated['raw']} of 15 beyond one sigma",
             f"{raw.over_1_sigma} of {raw.splits} splits{without}{flips}",
         ),
@@ -292,6 +293,11 @@ def real_claims(found: Found, plain: Found | None) -> list[Claim]:
         ),
         _clipping(found),
     ]
+
+
+def _is_near(own: Counts, share: float) -> bool:
+    """Whether so many splits are beyond one sigma, within two standard errors of as many sets as were run."""
+    return abs(own.share_over_1_sigma - share) <= 2 * math.sqrt(share * (1 - share) / own.sets)
 
 
 def _printed_mean(table: Cells, regime: str, quantity: str) -> float:

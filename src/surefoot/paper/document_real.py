@@ -55,7 +55,7 @@ def real_part(found: Found, controls: Mapping[str, Found]) -> list[str]:
     whole = only(found, (*COMPARABLE, *OFFICIAL))
     cells = compare(comparable)
     parts = ["## Real data", _headline(comparable, cells, controls), *_protocols(found, comparable, controls)]
-    if comparable:
+    if _splits(cells) > 1:
         parts += _yardstick(cells)
     parts += _table_2(found)
     if whole:
@@ -90,6 +90,8 @@ def real_part(found: Found, controls: Mapping[str, Found]) -> list[str]:
 def _headline(comparable: Found, cells: Sequence[RealCell], controls: Mapping[str, Found]) -> str:
     if not comparable:
         return "No comparable set was at hand."
+    if _splits(cells) < 2:
+        return "Of a single split there is no range: ours stand beside the printed numbers, and none is said to agree."
     own = share_of(cells)
     said = {
         MEAN_ROUND.name: "With the protocol of version 0.1 (the mean round of cross-validation, one search) it is",
@@ -111,7 +113,7 @@ def _headline(comparable: Found, cells: Sequence[RealCell], controls: Mapping[st
 
 def _splits(cells: Sequence[RealCell]) -> int:
     """On how many splits the comparable sets were run."""
-    return min(len(cell.ours) for cell in cells)
+    return min((len(cell.ours) for cell in cells), default=0)
 
 
 def _of(share: Share) -> str:
@@ -120,7 +122,7 @@ def _of(share: Share) -> str:
 
 def _protocols(found: Found, comparable: Found, controls: Mapping[str, Found]) -> list[str]:
     parts = ["### The protocol", *_words()]
-    if comparable and controls:
+    if controls and len({seed for _, seed in comparable}) > 1:
         parts.append(_compared(comparable, controls))
     if comparable:
         parts.append(_of_searches(comparable))
@@ -259,8 +261,8 @@ def _limits(found: Found) -> str:
         rows.append([name, *row, _span(depths), _span(rounds) + capped])
     notes = "\n".join(f"- {name}: {SETS[name].note}." for name in dict.fromkeys(n for n, _ in found) if SETS[name].note)
     missing = [name for name in SETS if name not in {which for which, _ in found}]
-    left = f"\n\nNot run: {', '.join(missing)}." if missing else ""
-    return f"{markdown_table(heads, rows)}\n\n{notes}{left}"
+    left = f"Not run: {', '.join(missing)}." if missing else ""
+    return "\n\n".join(part for part in (markdown_table(heads, rows), notes, left) if part)
 
 
 def _span(values: Sequence[float]) -> str:
@@ -333,7 +335,7 @@ def _table_2(found: Found) -> list[str]:
                 for pick in (min, max)
             )
             ranges = [a if a == b else f"{a} to {b}" for a, b in zip(low, high, strict=True)]
-            rows.append([f"{REGIME_NAMES[regime]}, ours, {len(seeds)} splits", *ranges])
+            rows.append([f"{REGIME_NAMES[regime]}, ours, {len(seeds)} split{'s' * (len(seeds) > 1)}", *ranges])
         parts += [
             f"The {len(names)} comparable sets: printed rows of Table 6 averaged, and the least and largest of ours.",
             markdown_table(heads, rows),
