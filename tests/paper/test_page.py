@@ -81,7 +81,7 @@ def of_title(page: str, title: str) -> tuple[str, list[Rows]]:
 
 
 @pytest.mark.parametrize(
-    "title", ["The ten comparable sets", "Adult, by its official test", "Sets that run on fewer rows or trials"]
+    "title", ["The 10 comparable sets", "Adult, by its official test", "Sets that run on fewer rows or trials"]
 )
 def test_cells_inside_are_those_that_are_not_bold(page: str, title: str) -> None:
     part, found = of_title(page, title)
@@ -103,7 +103,7 @@ def test_cells_inside_are_those_that_are_not_bold(page: str, title: str) -> None
 def test_the_real_headline_is_that_of_the_comparable_sets(page: str) -> None:
     part = section(page, "## Real data")
     inside, every, sets = numbers(r"\*\*(\d+) of (\d+) \([\d.]+%\) of the continuous printed cells of (\d+)", part)
-    assert numbers(r"lies outside\. (\d+) of (\d+) ", of_title(page, "The ten comparable sets")[0]) == [inside, every]
+    assert numbers(r"lies outside\. (\d+) of (\d+) ", of_title(page, "The 10 comparable sets")[0]) == [inside, every]
     assert f"{inside} of {every} ({inside / every:.1%})" in part
     assert sets == len(COMPARABLE)
     # what the protocol has to reach, and what an exact replicate would
@@ -220,8 +220,8 @@ def test_two_small_sets_come_out_as_on_the_page(page: str, real_predictions: Pat
         trainer = Trainer(name, tmp_path, folder, Budget(), use_stored=True)
         for seed in Budget().seeds:
             found[name, seed] = evaluate_model(name, trainer.trained(PAGE, seed), with_others=False)
-    made = tables("\n\n".join(_cells(found, "The ten comparable sets", "")))
-    for ours, printed in zip(made, of_title(page, "The ten comparable sets")[1], strict=True):
+    made = tables("\n\n".join(_cells(found, "The 10 comparable sets", "")))
+    for ours, printed in zip(made, of_title(page, "The 10 comparable sets")[1], strict=True):
         assert ours[0] == printed[0]
         on_page = [row for row in printed if row[0].split(",")[0] in names]
         assert ours[1:] == on_page

@@ -21,7 +21,7 @@ from surefoot.paper import datasets, protocol, search, training
 from surefoot.paper.claims import count, real_claims
 from surefoot.paper.datasets import SETS, MissingData, load
 from surefoot.paper.document_real import real_part
-from surefoot.paper.yardstick import compare, share_of
+from surefoot.paper.yardstick import RealCell, compare, share_of
 
 
 @pytest.fixture
@@ -69,6 +69,26 @@ def test_the_whole_pipeline(data: Path, tmp_path: Path, capfd: pytest.CaptureFix
     page = "\n".join(real_part(found, {"unweighted": found}))
     assert "| breast_cancer, no post-hoc | " in page
     assert len(real_claims(found, found)) == 9
+    # what is said of ranges is not said of a single split
+    single = {key: own for key, own in found.items() if key[1] == 42}
+    alone = "\n".join(real_part(single, {"mean-round": single, "unweighted": single}))
+    assert "Of a single split there is no range" in alone
+    assert "of the continuous printed cells" not in alone
+    assert "### By column" not in alone
+
+
+def test_a_range_reaches_half_a_digit_further() -> None:
+    def cell(printed: float, *ours: float) -> RealCell:
+        return RealCell("liver", "isotonic", "csr", printed, ours)
+
+    assert [cell(x, 0.2, 0.3).side for x in (0.1999, 0.19996, 0.25, 0.30004, 0.3001)] == [-1, 0, 0, 0, 1]
+    # above 1 the slack is relative: 32 of 649,352
+    large = cell(649_352.0, 649_352.4, 1_948_053.0)
+    assert large.is_inside
+    assert large.is_inside_by_slack
+    assert cell(649_300.0, 649_352.4, 1_948_053.0).side == -1
+    assert not cell(0.30004, 0.2, 0.3).is_inside_by_slack
+    assert not cell(0.4, 0.2, 0.3).is_inside_by_slack
 
 
 def test_the_final_model_is_stopped_early_on_the_calibration_part(data: Path) -> None:

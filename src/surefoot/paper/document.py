@@ -10,6 +10,7 @@ from surefoot.paper.bounds import impossible_areas
 from surefoot.paper.document_real import real_part
 from surefoot.paper.document_synthetic import synthetic_part
 from surefoot.paper.names import REGIME_NAMES
+from surefoot.paper.protocol import FIRST
 from surefoot.paper.real import Found
 from surefoot.paper.synthetic import Synthetic
 from surefoot.paper.tables import markdown_table
@@ -39,8 +40,9 @@ def document(made: Synthetic, real: Found | None, controls: Mapping[str, Found],
     if figures:
         parts.append("## Figures")
         parts += [
-            "As in the paper: ROC solid and black, cwROC dashed. The paper does not say which class of Adult and "
-            "CIFAR-10 it shows; ours is class 0, as in its Figure 2.",
+            f"As in the paper: ROC solid and black, cwROC dashed; of split {FIRST}. The ROC of Figure 1 is that of the "
+            "model without calibration. Wine is not calibrated in Figure 2. The paper does not say which class of "
+            "Adult and CIFAR-10 it shows; ours is class 0, as in its Figure 2.",
             *(f"![Figure {number}]({path.name})" for number, path in enumerate(figures, start=1)),
         ]
     parts.append(f"Made with {made_with()}.")

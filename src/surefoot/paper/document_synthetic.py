@@ -33,14 +33,15 @@ def synthetic_part(made: Synthetic) -> list[str]:
         "## Synthetic data",
         f"**{agree:,} of {every:,} printed numbers agree with ours**, each counted once: a mean over 100 repetitions "
         "within four standard errors, a rate by a binomial test at 0.0001, a mean of infinite variance among 99.9% of "
-        f"bootstrapped means of 100 of ours, a single run among {SINGLE:.0%} of {runs} of ours. Ours are 2,000 "
-        "repetitions (200 at N = 100,000 and 20 at 1,000,000).",
+        f"bootstrapped means of 100 of ours, a single run among {SINGLE:.0%} of {runs} of ours. Ours are "
+        f"{_repetitions(made)}.",
         _kinds(by_table),
         "CSR and sigma of Uniform, Skew High, Bimodal, Tight Hi and Normal have infinite variance (the mean of 1/doubt "
         "diverges), so that a printed mean is at the mercy of a few rows; they are in italics. In Tables 8 and 9 sigma "
         "is one number for all eight modes of a distribution. Table 1 averages Table 5, Table 3 repeats rows of Tables "
-        f"8 and 9, and differences follow from what they are of: none of these is counted again. Of {len(singles)} "
-        f"numbers of single runs, an exact copy would have {expected:.1f} outside.",
+        "8 and 9, the second column of Table 10 is what the first leaves of ten, and differences follow from what they "
+        f"are of: none of these is counted again. Of {len(singles)} numbers of single runs, an exact copy would have "
+        f"{expected:.1f} outside.",
         f"{len(outside)} numbers are outside:\n\n{_outside(outside)}",
         "### What the text says of synthetic data",
         claims_table(synthetic_claims(made)),
@@ -66,6 +67,14 @@ def synthetic_part(made: Synthetic) -> list[str]:
         wide(by_table["cwauc_synthetic"]),
     ]
     return parts
+
+
+def _repetitions(made: Synthetic) -> str:
+    """How often each size was simulated: most of them so often, the others named."""
+    often = {size: len(next(iter(results.values()))["acc"]) for size, results in made.by_size.items()}
+    usual = max(often.values())
+    others = " and ".join(f"{count:,} at N = {size:,}" for size, count in often.items() if count != usual)
+    return f"{usual:,} repetitions" + (f" ({others})" if others else "")
 
 
 def _kinds(by_table: dict[str, list[Cell]]) -> str:

@@ -39,8 +39,8 @@ BESIDE = {
     "ecd_test": "real_other_indicators",
     "tcal_reject": "real_other_indicators",
 }
-#: Half of the last printed digit, of numbers and of larger ones relative to them.
-_HALF_DIGIT = 5e-5
+#: Half of the last printed digit; of numbers above 1 the slack is relative to them.
+HALF_DIGIT = 5e-5
 
 
 @dataclass(frozen=True)
@@ -64,12 +64,19 @@ class RealCell:
     @property
     def side(self) -> int:
         """0 if the printed number is in the range of our splits, -1 if below, 1 if above."""
-        slack = _HALF_DIGIT * max(1.0, abs(self.printed))
+        return self._side(HALF_DIGIT * max(1.0, abs(self.printed)))
+
+    def _side(self, slack: float) -> int:
         return int(self.printed > self.most + slack) - int(self.printed < self.least - slack)
 
     @property
     def is_inside(self) -> bool:
         return self.side == 0
+
+    @property
+    def is_inside_by_slack(self) -> bool:
+        """Whether it would be outside if the slack were half of the last printed digit, however large the number."""
+        return self.is_inside and self._side(HALF_DIGIT) != 0
 
     @property
     def counts(self) -> bool:
