@@ -264,6 +264,40 @@ def test_classes_without_a_finding() -> None:
     assert "in each class, four times in five" in next_steps(few)[0].words
 
 
+def test_rare_events_that_are_not_settled_are_told_as_a_ratio() -> None:
+    """Within two points of the truth, and still no one knows whether they occur half or three times as often."""
+    happened = np.arange(3000) % 1000 == 7
+    a = sf.assess(happened, np.full(3000, 0.001), of="event")
+    low, high = (end / 3 for end in (0.6187, 8.7673))  # the exact Poisson limits of three events, over three
+    assert a.verdict == "inconclusive"
+    found = re.fullmatch(
+        r"With 3,000 rows, the event could occur (.*) to (.*) times as often as predicted \(95% CI\)\.",
+        wording.advice(a),
+    )
+    assert found
+    assert float(found[1]) == pytest.approx(low, rel=0.01)
+    assert float(found[2]) == pytest.approx(high, rel=0.01)
+    assert "detect an O/E of 1/2 or 2, or to exclude it, four times in five" in next_steps(a)[0].words
+
+
+def test_rare_classes_that_are_not_settled_are_told_as_a_ratio() -> None:
+    truth = np.repeat(["common", "rare"], [2997, 3])
+    p = np.tile([0.999, 0.001], (3000, 1))
+    a = sf.assess(truth, p, labels=["common", "rare"], of="classes")
+    assert a.verdict == "inconclusive"
+    assert re.fullmatch(
+        r"With 3,000 rows, 'rare' could occur 0\.20\d to 2\.9\d times as often as predicted \(95% CI\)\.",
+        wording.advice(a),
+    )
+    assert "In 1 of 2 classes an O/E of 1/2 or 2 is not excluded." in wording.sentences(a)
+    few = sf.assess(truth[-30:], p[-30:], labels=["common", "rare"], of="classes", metrics=())
+    assert few.verdict == "mixed"  # three of the thirty are rare
+    few = sf.assess(truth[:30], p[:30], labels=["common", "rare"], of="classes", metrics=())
+    assert "In 2 of 2 classes a difference of 2 points, or an O/E of 1/2 or 2, is not excluded." in wording.sentences(
+        few
+    )
+
+
 def test_a_class_that_never_occurs_and_one_class_off() -> None:
     truth = np.array(["a", "b"] * 100)
     p = np.tile([0.4, 0.4, 0.2], (200, 1))

@@ -125,6 +125,25 @@ def test_so_many_rows_settle_it_for_sure_models_too(confidence: float, rows: int
     assert sum(verdict != "inconclusive" for verdict in settled) >= 35
 
 
+def test_so_many_rows_settle_it_for_rare_events() -> None:
+    """Points alone would settle it after 530 rows, in which one event is expected."""
+    rng = np.random.default_rng(8)
+    a = sf.assess(np.zeros(200), np.full(200, 0.002), of="event", labels=[0, 1])
+    assert a.verdict == "inconclusive"
+    needed = rows_needed(a)
+    assert needed is not None
+    # after so many events, and fewer, both ends of the interval exclude a factor of two in 80%
+    assert 20 <= 0.002 * needed <= 45
+    settled = [
+        sf.assess(rng.random(needed) < 0.002, np.full(needed, 0.002), of="event", metrics=()).verdict for _ in range(60)
+    ]
+    assert sum(verdict != "inconclusive" for verdict in settled) >= 42
+    assert "detect an O/E of 1/2 or 2" in first(a).words
+    rarer = sf.assess(np.zeros(50), np.full(50, 1e-9), of="event", labels=[0, 1], metrics=())
+    assert rows_needed(rarer) is None
+    assert first(rarer).words == "No realistic number of rows settles this: too few events are expected."
+
+
 def test_a_stricter_level_and_unequal_weights_need_more_rows() -> None:
     rng = np.random.default_rng(6)
     c = rng.uniform(0.6, 0.95, 200)

@@ -65,8 +65,19 @@ def is_settled(risk: RiskResult, margin: float) -> bool:
 
     Where events are rarer than the margin, points alone would settle what nobody knows.
     """
-    (low, high), (least, most) = risk.overstatement_interval, risk.oe_interval
-    return low >= -margin and high <= margin and least > 1 / STRONG_FACTOR and most < STRONG_FACTOR
+    return is_within_points(risk, margin) and is_within_factor(risk)
+
+
+def is_within_points(risk: RiskResult, margin: float) -> bool:
+    """Whether the mean predicted probability lies within the margin of the share of events, with confidence."""
+    low, high = risk.overstatement_interval
+    return low >= -margin and high <= margin
+
+
+def is_within_factor(risk: RiskResult) -> bool:
+    """Whether the interval of O/E leaves out a factor of two, either way."""
+    least, most = risk.oe_interval
+    return least > 1 / STRONG_FACTOR and most < STRONG_FACTOR
 
 
 def _is_off_on_average(over: RiskResult, under: RiskResult, level: float) -> bool:

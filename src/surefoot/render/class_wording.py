@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 
 from surefoot._io.printable import printable
+from surefoot.assessment.event_verdict import STRONG_FACTOR, is_within_factor, is_within_points
 from surefoot.assessment.result import Assessment
 from surefoot.assessment.slices import Slice
 from surefoot.figures.bands import risk_bands
 from surefoot.figures.labels import significant
 from surefoot.render.event_wording import COUNTED, FOUND, WORDS, count_verdicts, find_place, oe_words
-from surefoot.render.numbers import pluralize, points, pvalue, rough_count
+from surefoot.render.numbers import pluralize, points, pvalue, ratio_interval, rough_count
 from surefoot.render.severity import severity
 from surefoot.render.shared_wording import group_notes
+from surefoot.risk.result import RiskResult
 
 
 def rows(a: Assessment) -> int:
@@ -71,16 +73,26 @@ def advice(a: Assessment) -> str:
         return f"The probabilities of some classes are off{ways}{act}"
     if a.verdict == "no evidence against calibration":
         return f"In every class, predicted and observed share agree within {points(a.margin)} on average (95% CI)."
-    name, reach = _widest(a)
-    most = points(reach, up=True)
-    return f"With {pluralize(rows(a), 'row')}, the share of {name} could be off by up to {most} (95% CI)."
+    start = f"With {pluralize(rows(a), 'row')}"
+    worst = max(a.slices, key=lambda part: _factor_reach(part.risk))
+    if all(is_within_points(part.risk, a.margin) for part in a.slices) and math.isfinite(worst.risk.oe_interval[1]):
+        # what is not settled then is how many times as often as predicted a rare class occurs
+        reach = ratio_interval(*worst.risk.oe_interval)
+        return f"{start}, {_quoted(worst.value)} could occur {reach} times as often as predicted (95% CI)."
+    worst = max(a.slices, key=lambda part: _points_reach(part.risk))
+    most = points(_points_reach(worst.risk), up=True)
+    return f"{start}, the share of {_quoted(worst.value)} could be off by up to {most} (95% CI)."
 
 
-def _widest(a: Assessment) -> tuple[str, float]:
-    """The class whose mean is known least, and how far it may be off."""
-    reach = {id(part): max(map(abs, part.risk.overstatement_interval)) for part in a.slices}
-    most = max(a.slices, key=lambda part: reach[id(part)])
-    return _quoted(most.value), reach[id(most)]
+def _points_reach(r: RiskResult) -> float:
+    """How far predicted and observed share may be apart."""
+    return max(map(abs, r.overstatement_interval))
+
+
+def _factor_reach(r: RiskResult) -> tuple[float, float]:
+    """How far O/E may be from 1, either way, and how large it may be."""
+    least, most = r.oe_interval
+    return max(1 / least if least else math.inf, most), most
 
 
 def sentences(a: Assessment) -> list[str]:
@@ -96,11 +108,19 @@ def sentences(a: Assessment) -> list[str]:
         p = pvalue(deciding_pvalue(a))
         found = [f"No class is found to be off (smallest p-value, adjusted for {total} classes: {p})."]
         if unsure:
-            number = f"{unsure:,} of {total} classes"
-            found.append(f"In {number} a difference of {points(a.margin)} is not excluded.")
+            found.append(f"In {unsure:,} of {total} classes {_not_excluded(a)} is not excluded.")
         else:
             found.append("That does not exclude a difference in one range of predictions, or in one group of rows.")
     return found
+
+
+def _not_excluded(a: Assessment) -> str:
+    """What may be hidden in the classes that are inconclusive: a difference in points, a factor, or either."""
+    sides = [part.risk for part in a.slices if part.verdict == "inconclusive"]
+    difference, factor = f"a difference of {points(a.margin)}", f"an O/E of 1/{STRONG_FACTOR:g} or {STRONG_FACTOR:g}"
+    if all(map(is_within_factor, sides)):
+        return difference
+    return factor if all(is_within_points(one, a.margin) for one in sides) else f"{difference}, or {factor},"
 
 
 def _worst_sentence(part: Slice) -> str:

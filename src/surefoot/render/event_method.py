@@ -142,7 +142,8 @@ def _verdict(level: float, margin: float) -> str:
         f"The omnibus p-value decides, each side at {level / 2:g}: too few or too many events in all, weighted towards "
         "either end, by log-odds, or in any band of a figure. The logistic recalibration chooses the word: off on one "
         "side, the model overpredicts or underpredicts; off on both, predictions are too extreme (slope below 1) or "
-        f"too timid (above 1). Inconclusive: nothing is found, and the mean difference may exceed {points(margin)}. "
-        f"The degree is by size: clearly from {points(CLEAR_POINTS)} or a ratio of {CLEAR_FACTOR:g}, strongly from "
-        f"{points(STRONG_POINTS)} or a ratio of {STRONG_FACTOR:g} (O/E or slope, either way)."
+        f"too timid (above 1). Inconclusive: nothing is found, and the mean difference may exceed {points(margin)}, or "
+        f"O/E a factor of {STRONG_FACTOR:g} (95% CI). The degree is by size: clearly from {points(CLEAR_POINTS)} or a "
+        f"ratio of {CLEAR_FACTOR:g}, strongly from {points(STRONG_POINTS)} or a ratio of {STRONG_FACTOR:g} (O/E or "
+        "slope, either way)."
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from surefoot._io.printable import printable
-from surefoot.assessment.event_verdict import chance_of_count
+from surefoot.assessment.event_verdict import chance_of_count, is_within_points
 from surefoot.assessment.result import Assessment
 from surefoot.figures.bands import RiskBand, risk_bands
 from surefoot.figures.labels import significant
@@ -116,6 +116,9 @@ def advice(a: Assessment) -> str:
         most = points(-low, up=True)
         return f"Predictions look too low, by up to {most} on average, but the evidence is weak ({p})."
     rows = pluralize(a.risk.n, "row")
+    if is_within_points(a.risk, a.margin) and math.isfinite(a.risk.oe_interval[1]):
+        reach = ratio_interval(*a.risk.oe_interval)
+        return f"With {rows}, the event could occur {reach} times as often as predicted (95% CI)."
     ends = [f"{points(end, up=True)} too {word}" for end, word in ((high, "high"), (-low, "low")) if end > 0]
     return f"With {rows}, predictions could be up to {' or '.join(ends)} on average (95% CI)."
 

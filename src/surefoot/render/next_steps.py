@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import re
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from surefoot._io.printable import printable
 from surefoot._stats.binomial import limits
 from surefoot._stats.quantiles import quantile
+from surefoot.assessment.event_verdict import STRONG_FACTOR, is_within_factor
 from surefoot.assessment.result import Assessment
 from surefoot.decisions.offers import USUAL, best_offer
 from surefoot.render.numbers import exact_percent, percent, points, rough_count, round_down, round_up
@@ -157,8 +159,16 @@ def rows_needed(a: Assessment) -> int | None:
     """Labelled rows like these that settle an inconclusive result four times in five; None if a billion are too few.
 
     With so many, an overstatement of the margin shows in the errors, and the interval of a calibrated model leaves it
-    out: either happens with a probability of 80%.
+    out: either happens with a probability of 80%. Of events, the same holds of an O/E of one half or two.
     """
+    by_points, by_factor = _rows_that_settle_points(a), _rows_that_settle_factor(a)
+    if by_points is None or by_factor is None:
+        return None
+    return max(by_points, by_factor)
+
+
+def _rows_that_settle_points(a: Assessment) -> int | None:
+    """Of the mean difference, against the margin."""
     share, effect = _rarer(a)
     reach = (quantile(1 - a.level) + _POWER) / a.margin
     detected = share * (1 - share) * reach**2
@@ -166,7 +176,30 @@ def rows_needed(a: Assessment) -> int | None:
     excluded = _rows_that_exclude(a.margin, share, 0.8 if a.view == "prediction" else 0.9)
     if excluded is None or not detected < _TOO_MANY:
         return None
-    needed = effect * _loss(a) * max(detected, excluded)
+    return _rounded_up(effect * _loss(a) * max(detected, excluded))
+
+
+def _rows_that_settle_factor(a: Assessment) -> int | None:
+    """Of O/E, against a factor of two; 0 where that is settled, as it always is of predictions."""
+    sides = {"prediction": [], "event": [a.risk], "classes": [part.risk for part in a.slices]}[a.view]
+    found = 0
+    for one in sides:
+        if is_within_factor(one):
+            continue
+        rows = _rows_that_exclude_factor(_expected_share(one))
+        needed = None if rows is None else _rounded_up(one.design_effect * _loss(a) * rows)
+        if needed is None:
+            return None
+        found = max(found, needed)
+    return found
+
+
+def _expected_share(r: RiskResult) -> float:
+    return r.expected_events / ((r.observed_events + r.observed_errors) or 1.0)
+
+
+def _rounded_up(needed: float) -> int | None:
+    """To two digits; None if a billion rows are too few."""
     size = int(10.0 ** max(0, math.floor(math.log10(needed)) - 1))
     return math.ceil(needed / size) * size if needed < _TOO_MANY else None
 
@@ -200,6 +233,22 @@ def _rows_that_exclude(margin: float, share: float, often: float) -> float | Non
         errors = max(0.0, math.ceil(float(bdtrik(often, n, share)))) if share else 0.0
         return float(limits(errors, n)[1]) - share <= margin
 
+    return _least(is_enough)
+
+
+def _rows_that_exclude_factor(share: float) -> float | None:
+    """Rows after which the 95% interval of O/E of a calibrated model excludes one half and two, four times in five."""
+    from scipy.special import bdtrik
+
+    def is_enough(n: float) -> bool:
+        few, many = (max(0.0, math.ceil(float(bdtrik(often, n, share)))) for often in (0.1, 0.9))
+        return float(limits(few, n)[0]) > share / STRONG_FACTOR and float(limits(many, n)[1]) < share * STRONG_FACTOR
+
+    return _least(is_enough) if share else None
+
+
+def _least(is_enough: Callable[[float], bool]) -> float | None:
+    """The fewest rows that are enough, to a hundredth; None if a billion are too few."""
     most = 1.0
     while not is_enough(most):
         most *= 2
@@ -222,17 +271,25 @@ def _loss(a: Assessment) -> float:
 
 def _collect(a: Assessment) -> Step:
     margin = points(a.margin)
-    needed = rows_needed(a)
-    if needed is None:
+    by_points, by_factor = _rows_that_settle_points(a), _rows_that_settle_factor(a)
+    each = " in each class" if a.view == "classes" else ""
+    if by_factor is None:
+        return Step(
+            f"No realistic number of rows settles this: too few events are expected{each and ' in some classes'}."
+        )
+    if by_points is None:
         return Step(f"No realistic number of rows settles this at a margin of {margin}: choose a wider margin.")
+    needed = max(by_points, by_factor)
+    factor = f"an O/E of 1/{STRONG_FACTOR:g} or {STRONG_FACTOR:g}"
+    what = factor if by_factor > by_points else margin
     rows = a.slices[0].risk.n if a.view == "classes" else a.risk.n
     if needed <= rows:
         # enough for most data sets like this one, and this is one of the others
-        return Step(f"Label more rows: {rows:,} are usually enough to find or exclude {margin}, but not here.")
+        return Step(f"Label more rows: {rows:,} are usually enough to find or exclude {what}, but not here.")
     effect = "an overstatement" if a.view == "prediction" else "a difference"
-    each = " in each class" if a.view == "classes" else ""
+    detected = factor if what == factor else f"{effect} of {margin}"
     return Step(
-        f"Label more rows. About {needed:,} in all would settle it: enough to detect {effect} of {margin}, or "
+        f"Label more rows. About {needed:,} in all would settle it: enough to detect {detected}, or "
         f"to exclude it{each}, four times in five."
     )
 
