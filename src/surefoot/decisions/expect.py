@@ -133,10 +133,7 @@ def expect(
     matrix = None if outcomes.shares is None else confusion_matrix(outcomes, outcomes.table)
     return Expected(
         intervals=with_edges(
-            {
-                name: limits(name, one, 1 - level, outcomes, len(rows) if name in counts else np.inf)
-                for name, one in found.items()
-            },
+            {name: limits(name, one, 1 - level, outcomes) for name, one in found.items()},
             found,
             outcomes,
         ),
