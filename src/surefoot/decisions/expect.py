@@ -96,7 +96,8 @@ def expect(
     .. math:: \operatorname{logit} P(\text{right}) = \operatorname{logit} \hat c + \beta^\top x
 
     The width of an interval comes from chance in the labels and from the uncertainty of :math:`\beta`, by the delta
-    method. For two classes, precision, recall, F1 and AUC are those of the second class; for more, means over classes.
+    method; where fewer than 30 errors decide, they are counted instead. For two classes, precision, recall, F1 and AUC
+    are those of the second class; for more, means over classes.
 
     References
     ----------
