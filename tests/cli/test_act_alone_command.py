@@ -156,6 +156,7 @@ def test_a_tally_is_sliced_by_what_it_was_sliced_by(
         (["--error", "2.5%"], "for 2.5% type --error 0.025"),
         (["--error", "0.5%"], "for 0.5% type --error 0.005"),
         (["--error", "0"], "no number of rows can promise that none is wrong"),
+        (["--error", "1e-12"], "--error is 1e-12, which takes too many rows to promise; give at least 1e-09"),
         (["--error", "-1"], "--error is '-1'; it should be a number between 0 and 1, such as 0.01"),
         (["--error", "few"], "--error is 'few'; it should be a number between 0 and 1, such as 0.01"),
         (["--error", "nan"], "it should be a number between 0 and 1"),

@@ -278,6 +278,7 @@ def test_what_cannot_be_promised_is_refused():
         ({}, "give error"),
         ({"error": 1}, "between 0 and 1"),
         ({"error": 5}, "between 0 and 1"),
+        ({"error": 1e-300}, "takes too many rows to promise"),
         ({"error": 0.1, "level": 0}, "between 0 and 1"),
         ({"error": 0.1, "level": 0.95}, "use level=0.05"),
         ({"error": 0.1, "refuse": 0.05}, "refuse is 0.05, not above error"),

@@ -144,3 +144,27 @@ def test_confidences_of_one_probability_are_worked_out_in_float64():
     wide = p.astype(np.float64)
     assert (found.policy.decide(np.maximum(wide, 1 - wide)) == "accept").sum() == found.accepted
     assert "float64" in (sf.Policy.decide.__doc__ or "")
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [[f"store {i}" for i in range(300)], list(range(-150, 150)), [True, False], [*range(5), "five", "six"]],
+    ids=["text", "numbers", "booleans", "both"],
+)
+@pytest.mark.parametrize("as_objects", [False, True])
+def test_many_slices_decide_as_each_does_alone(labels, as_objects):
+    limits = {label: sf.Thresholds(0.5 + i / 1000, 0.3 + i / 1000, 0.1) for i, label in enumerate(labels)}
+    policy = sf.Policy(sf.Thresholds(0.9), 0.02, 0.05, 1000, by="key", slices=limits)
+    rng = np.random.default_rng(0)
+    unknown = {str: "elsewhere", int: 999}.get(type(labels[0]))
+    pool = labels if unknown is None else [*labels, unknown]
+    keys = [pool[i] for i in rng.integers(0, len(pool), 2000)]
+    is_mixed = len({isinstance(label, str) for label in labels}) > 1
+    given = np.array(keys, dtype=object if as_objects or is_mixed else None)
+    confidence = rng.random(2000)
+    alone = [
+        "review" if key not in limits else sf.Policy(limits[key], 0.02, 0.05, 1000).decide(float(c))
+        for key, c in zip(keys, confidence, strict=True)
+    ]
+    assert policy.decide(confidence, by=given).tolist() == alone
+    assert policy.decide(0.99, by=labels[0]) == "accept"

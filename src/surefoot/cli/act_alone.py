@@ -231,6 +231,12 @@ def _share(name: str, text: str, example: float) -> float:
                 f"{name} is {plain}; it should be a share, not a percentage: for {value:g}% type {name} {value / 100:g}"
             )
     elif 0 < value < 1:
+        from surefoot.decisions.act_alone import LEAST_ERROR
+
+        if name == "--error" and value < LEAST_ERROR:
+            raise typer.BadParameter(
+                f"--error is {plain}, which takes too many rows to promise; give at least {LEAST_ERROR:g}"
+            )
         return value
     elif value == 0 and name == "--error":
         raise typer.BadParameter(

@@ -35,6 +35,8 @@ from surefoot.risk.effects import equal_weights
 SCHEMA = 1
 #: What a tally has to hold.
 TERMS = (ROWS, WEIGHT, SQUARED_WEIGHT, *BY_THRESHOLD)
+#: The smallest error rate that may be asked for: its promise takes three billion rows.
+LEAST_ERROR = 1e-9
 
 
 @dataclass(frozen=True)
@@ -437,6 +439,10 @@ def _check(
     check_level(level)
     if error is not None:
         check_share("error", error, "0.01")
+        if error < LEAST_ERROR:
+            raise ValueError(
+                f"error is {error!r}, which takes too many rows to promise; give at least {LEAST_ERROR:g}."
+            )
     if refuse is not None:
         check_share("refuse", refuse, "0.5")
         if error is not None and refuse <= error:

@@ -96,7 +96,8 @@ def expect(
     .. math:: \operatorname{logit} P(\text{right}) = \operatorname{logit} \hat c + \beta^\top x
 
     The width of an interval comes from chance in the labels and from the uncertainty of :math:`\beta`, by the delta
-    method. For two classes, precision, recall, F1 and AUC are those of the second class; for more, means over classes.
+    method; where fewer than 30 errors decide, they are counted instead. For two classes, precision, recall, F1 and AUC
+    are those of the second class; for more, means over classes.
 
     References
     ----------
@@ -133,10 +134,7 @@ def expect(
     matrix = None if outcomes.shares is None else confusion_matrix(outcomes, outcomes.table)
     return Expected(
         intervals=with_edges(
-            {
-                name: limits(name, one, 1 - level, outcomes, len(rows) if name in counts else np.inf)
-                for name, one in found.items()
-            },
+            {name: limits(name, one, 1 - level, outcomes) for name, one in found.items()},
             found,
             outcomes,
         ),

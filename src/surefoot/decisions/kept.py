@@ -10,7 +10,6 @@ from scipy.special import logit, stdtr
 
 from surefoot._io.documents import strict
 from surefoot._io.presentation import present
-from surefoot._stats.quantiles import quantile
 from surefoot.core.frames import Backend, build_frame
 from surefoot.decisions.forecast import COUNTS, OF_CLASSES, SHARES, observed
 from surefoot.decisions.limits import bounds, fewest_of
@@ -184,7 +183,7 @@ def check_kept(expected: Expected, labelled: ArrayPredictions) -> Kept:
     names = [name for name in expected if name not in COUNTS]
     seen = observed(labelled, expected._cost, names)
     names = [name for name in names if not math.isnan(seen[name]) and not expected[name].is_absent]
-    metrics = tuple(_kept(expected, name, seen[name], share, len(names)) for name in names)
+    metrics = tuple(_kept(expected, name, seen[name], labelled, len(names)) for name in names)
     # what cannot vary and did not says nothing
     pvalue = _combine([one.pvalue for one in metrics if one.expected.standard_error or one.pvalue < 1])
     held = pvalue > expected.level
@@ -206,15 +205,16 @@ def _check_same_rows(expected: Expected, labelled: ArrayPredictions, share: floa
         )
 
 
-def _kept(expected: Expected, name: str, seen: float, share: float, count: int) -> KeptMetric:
-    interval = expected[name]
+def _kept(expected: Expected, name: str, seen: float, labelled: ArrayPredictions, count: int) -> KeptMetric:
+    interval, share = expected[name], len(labelled) / expected.rows
     freedom = fewest_of(expected._telling, of_classes=name in OF_CLASSES)
     error = interval.standard_error
     if share < 1:
         # fewer labels vary more
         chance = expected._chance[name]
-        error = math.sqrt(max(0.0, error**2 - chance) + chance / share)
-        low, high = bounds(name, interval.value, quantile(interval.level, freedom) * error)
+        variances = chance / share, max(0.0, error**2 - chance)
+        error = math.sqrt(sum(variances))
+        low, high = bounds(name, interval.value, variances, (interval.level, freedom), labelled)
         interval = Interval(interval.value, low, high, error, interval.level, interval.note)
     away = _distance(name, interval.value, seen)
     # what cannot vary is as expected, or it is not
@@ -259,7 +259,7 @@ def _sentence(metrics: tuple[KeptMetric, ...], held: bool, pvalue: float, expect
         if not outside:
             return f"The expectation held: all {count} observed values are inside their intervals."
         named = f"{', '.join(one.name for one in outside)} {'is' if len(outside) == 1 else 'are'} outside"
-        return f"The expectation held: {words}; {named}, which chance explains with so many metrics ({p} for all)."
+        return f"The expectation held: {words}; {named}, but all of them together are within chance ({p} for all)."
     worst = min(metrics, key=lambda one: one.pvalue)
     found = f"{worst.name} is {worst.observed:.3g} where {worst.expected.value:.3g} was expected"
     why = (

@@ -10,8 +10,10 @@ import numpy as np
 from scipy.special import expit, logit
 
 from surefoot._stats.quantiles import quantile
-from surefoot.decisions.forecast import OF_CLASSES, SHARES, Forecast
+from surefoot.decisions.forecast import COUNTS, OF_CLASSES, SHARES, Forecast
 from surefoot.decisions.outcomes import Outcomes
+from surefoot.decisions.rare import FEW, limits_of_number
+from surefoot.predictions import ArrayPredictions
 from surefoot.risk.intervals import ENOUGH, Interval
 
 #: The largest values of losses that have one.
@@ -20,24 +22,81 @@ _MOST = {"brier": 1.0}
 _FEWEST = 6.0
 
 
-def limits(name: str, one: Forecast, confidence: float, outcomes: Outcomes, most: float = math.inf) -> Interval:
+def limits(name: str, one: Forecast, confidence: float, outcomes: Outcomes) -> Interval:
     """The interval that holds a metric with so much confidence once labels are known.
 
-    On the scale of log-odds for shares, and of logarithms for losses and counts, so that no limit is impossible.
-    How well the variance is known depends on the reference rows of the rarer outcome, or of the rarest class; ``most``
-    is the largest value.
+    How well the variance is known depends on the reference rows of the rarer outcome, or of the rarest class.
     """
     if math.isnan(one.chance):
         return Interval(one.value, math.nan, math.nan, math.nan, confidence, one.note)
     error = one.deviation
     telling = outcomes.telling
     freedom = fewest_of((telling, outcomes.rarest), of_classes=name in OF_CLASSES)
-    times = quantile(confidence, freedom)
     note = one.note or _few(telling)
     if not error:
         return Interval(one.value, one.value, one.value, 0.0, confidence, note)
-    low, high = bounds(name, one.value, times * error, min(most, _MOST.get(name, math.inf)))
+    chance, unknown = (one.wider**2 * variance for variance in (one.chance, one.unknown))
+    low, high = bounds(name, one.value, (chance, unknown), (confidence, freedom), outcomes.rows)
     return Interval(one.value, low, high, error, confidence, note)
+
+
+def bounds(
+    name: str, value: float, variances: tuple[float, float], sure: tuple[float, float], rows: ArrayPredictions
+) -> tuple[float, float]:
+    """Limits of a metric, by the variances of chance and of what is not known, and confidence and degrees of freedom.
+
+    Few events are counted. Where there are many, limits are found on the scale of log-odds for shares, and of
+    logarithms for losses and counts, so that no limit is impossible.
+    """
+    times = quantile(*sure)
+    most = float(len(rows)) if name in COUNTS else _MOST.get(name, math.inf)
+    few = _bounds_of_few(name, value, variances, sure, rows)
+    if few is not None:
+        return max(0.0, min(few[0], value)), min(1.0 if name in SHARES else most, max(few[1], value))
+    reach = times * math.sqrt(sum(variances))
+    if name in SHARES and 0 < value < 1:
+        centre, reach = float(logit(value)), reach / (value * (1 - value))
+        return float(expit(centre - reach)), float(expit(centre + reach))
+    if value > 0:
+        factor = math.exp(min(reach / value, 700.0))
+        return value / factor, min(most, value * factor)
+    return max(0.0, value - reach), min(most, value + reach)
+
+
+def _bounds_of_few(
+    name: str, value: float, variances: tuple[float, float], sure: tuple[float, float], rows: ArrayPredictions
+) -> tuple[float, float] | None:
+    """Limits where few events decide, by their number; None where there are many."""
+    chance, unknown = variances
+    # from where events move the metric, which way, and by how much each
+    origin, sign = least_losses(rows).get(name, 0.0), 1.0
+    if name in SHARES and value > 0.5:
+        origin, sign = 1.0, -1.0
+    away = abs(value - origin)
+    if not (chance > 0 and away > 0):
+        return None
+    if name in COUNTS:
+        unit = 1.0
+    elif name == "accuracy":
+        unit = 1 / len(rows)
+    else:
+        unit = chance / (away * (1 - away) if name in SHARES else away)
+    if away / unit >= FEW:
+        return None
+    # the uncertainty of the variance itself, as Student's t has it
+    unknown *= (quantile(*sure) / quantile(sure[0])) ** 2
+    low, high = limits_of_number(away / unit, chance / unit**2, unknown / unit**2, (1 - sure[0]) / 2)
+    if name not in COUNTS and name != "accuracy":
+        # events move these by different amounts: half an event more on either side
+        low, high = max(0.0, low - 0.5), high + 0.5
+    ends = (origin + sign * low * unit, origin + sign * high * unit)
+    return min(ends), max(ends)
+
+
+def least_losses(rows: ArrayPredictions) -> dict[str, float]:
+    """What losses are if no prediction is wrong."""
+    doubt = np.asarray(rows.doubt, dtype=np.float64)
+    return {"brier": float((doubt**2).mean()), "log_loss": float(-np.log1p(-np.minimum(doubt, 1 - 1e-15)).mean())}
 
 
 def with_edges(
@@ -56,11 +115,10 @@ def with_edges(
         return name in found and no_event(found[name]) >= (1 - intervals[name].level) / 2
 
     if may_be_none("errors"):
-        doubt = np.asarray(outcomes.rows.doubt)
         widen(("accuracy", "cw_accuracy", "precision", "recall", "f1", "auc", "cw_auc"), 1.0)
         widen(("errors", "fp", "fn"), 0.0)
-        widen(("brier",), float((doubt**2).mean()))
-        widen(("log_loss",), float(-np.log1p(-np.minimum(doubt, 1 - 1e-15)).mean()))
+        for name, least in least_losses(outcomes.rows).items():
+            widen((name,), least)
     for name, whole, none in (
         ("fp", ("precision",), ()),
         ("fn", ("recall",), ()),
@@ -71,7 +129,18 @@ def with_edges(
             widen((name, *none), 0.0)
     if may_be_none("tn"):
         widen(("tn",), 0.0)
+    for true, false in (("tp", "fp"), ("tn", "fn")):
+        if true in made:
+            _complete(made, true, false)
     return made
+
+
+def _complete(made: dict[str, Interval], true: str, false: str) -> None:
+    """How many rows are predicted of a class is known: the limits of the larger part are those of the smaller one."""
+    larger, smaller = sorted((true, false), key=lambda name: -made[name].value)
+    total, one = made[true].value + made[false].value, made[smaller]
+    made[larger] = replace(made[larger], low=max(0.0, total - one.high), high=total - one.low)
+    made[smaller] = replace(one, high=min(one.high, total))
 
 
 def no_event(one: Forecast) -> float:
@@ -88,17 +157,6 @@ def fewest_of(rows: tuple[float, float], *, of_classes: bool) -> float:
     What is said of a class rests on its own errors, of which there are about half as many.
     """
     return max(_FEWEST, min(rows) / 2 if of_classes else rows[0])
-
-
-def bounds(name: str, value: float, reach: float, most: float = math.inf) -> tuple[float, float]:
-    """A value and a distance on its own scale, as limits on the scale that suits it."""
-    if name in SHARES and 0 < value < 1:
-        centre, reach = float(logit(value)), reach / (value * (1 - value))
-        return float(expit(centre - reach)), float(expit(centre + reach))
-    if value > 0:
-        factor = math.exp(min(reach / value, 700.0))
-        return value / factor, min(most, value * factor)
-    return max(0.0, value - reach), min(most, value + reach)
 
 
 def _few(telling: float) -> str:

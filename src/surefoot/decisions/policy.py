@@ -123,11 +123,10 @@ class Policy:
                 f"by has shape {keys.shape} and confidence {shape}", hint="give one slice for each row"
             )
         _check_kind(keys, self.slices, self.by)
-        accept, refuse, lowest = np.full(shape, math.inf), np.full(shape, -math.inf), np.full(shape, -math.inf)
-        for value, thresholds in self.slices.items():
-            here = keys == value
-            accept[here], refuse[here], lowest[here] = _numbers(thresholds)
-        return accept, refuse, lowest
+        # the last ones are for rows of other slices
+        numbers = np.array([*map(_numbers, self.slices.values()), (math.inf, -math.inf, -math.inf)])
+        accept, refuse, lowest = numbers[_places(keys, list(self.slices))].T
+        return accept.reshape(shape), refuse.reshape(shape), lowest.reshape(shape)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the policy to a JSON file; a crash leaves the old file or the new one.
@@ -187,6 +186,20 @@ class Policy:
 def _numbers(thresholds: Thresholds) -> tuple[float, float, float]:
     accept, refuse = thresholds.accept, thresholds.refuse
     return math.inf if accept is None else accept, -math.inf if refuse is None else refuse, thresholds.lowest
+
+
+def _places(keys: Any, values: list[Label]) -> Any:
+    """Of each key, its place among the values; one beyond the last where it is none of them."""
+    keys = keys.ravel()
+    is_text = all(isinstance(value, str) for value in values)
+    is_number = not any(isinstance(value, str) for value in values)
+    if values and ((is_text and keys.dtype.kind == "U") or (is_number and keys.dtype.kind in "biuf")):
+        known = np.asarray(values)
+        order = np.argsort(known)
+        found = order[np.minimum(np.searchsorted(known[order], keys), len(known) - 1)]
+        return np.where(known[found] == keys, found, len(values))
+    places = {value: place for place, value in enumerate(values)}
+    return np.array([places.get(key, len(values)) for key in keys.tolist()], dtype=np.intp)
 
 
 def _check_kind(keys: Any, slices: Mapping[Label, Thresholds], name: str) -> None:

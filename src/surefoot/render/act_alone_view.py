@@ -69,8 +69,8 @@ def markdown(found: ActAlone) -> str:
         escape(wording.CONDITION),
     ]
     words, code = wording.usage(found)
-    if code:
-        parts += [escape(words), "```python\n" + "\n".join(code) + "\n```"]
+    parts += [escape(words)] if words else []
+    parts += ["```python\n" + "\n".join(code) + "\n```"] if code else []
     parts.append(f"<sub>{escape(wording.source(found))}; surefoot {surefoot.__version__}</sub>")
     return "\n\n".join(parts) + "\n"
 

@@ -247,11 +247,17 @@ def _not_accepted(found: ActAlone) -> Iterator[str]:
         )
 
 
+def _closest(found: ActAlone) -> int:
+    """The place on the curve of the threshold that comes closest to the promise; of all rows if every one is wrong."""
+    upper = found.curve.upper
+    return int(np.argmin(upper)) if upper.min() < 1 else len(upper) - 1
+
+
 def _best_seen(found: ActAlone) -> str:
     """The threshold that comes closest, and why it does not do."""
     assert found.error is not None
     curve, rate = found.curve, exact_percent(found.error)
-    best = int(np.argmin(curve.upper))
+    best = _closest(found)
     rows, wrong = int(curve.rows[best]), int(curve.errors[best])
     is_all = best + 1 == len(curve.rows)
     where = "over all rows" if is_all else f"from {exact_percent(float(curve.threshold[best]))} confidence on"
@@ -266,9 +272,12 @@ def _best_seen(found: ActAlone) -> str:
 
 
 def _ways_out(found: ActAlone) -> Iterator[str]:
+    assert found.error is not None
     if found.rows_needed is None:
         if found.rows < found.fewest_rows:
             yield f"There are too few rows to tell: even if none is wrong, this promise takes {found.fewest_rows:,}."
+        elif found.curve.error_rate[_closest(found)] <= found.error:
+            yield "More rows like these might help; the errors seen so far do not tell how many it takes."
         else:
             yield "Nothing here suggests that more rows would help."
     else:
@@ -364,9 +373,13 @@ def _rate_of(one: ActAlone) -> str:
 
 def usage(found: ActAlone, *, is_command: bool = False) -> tuple[str, list[str]]:
     """How to keep the decisions and apply them, and the Python that does; empty where every row is reviewed."""
-    decides = [found, *found.slices.values()]
+    # with slices, the policy decides by theirs alone
+    decides = list(found.slices.values()) or [found]
     if all(one.threshold is None and one.refuse is None for one in decides):
-        return "", []
+        if not found.slices or (found.threshold is None and found.refuse is None):
+            return "", []
+        without = "leave out --by" if is_command else "leave out by="
+        return f"A policy by slice would have every row reviewed. For the one threshold of all rows, {without}.", []
     asked = "confidence, by=values" if found.slices else "confidence"
     apply = ['policy = surefoot.Policy.load("policy.json")', f"policy.decide({asked})"]
     if is_command:

@@ -1,0 +1,93 @@
+"""Limits of few events, against SciPy's laws and by adding up all that can happen."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom, nbinom, poisson
+
+import surefoot as sf
+from surefoot.decisions.rare import limits_of_number
+
+TAIL = 0.025
+
+
+@pytest.mark.parametrize("mean", [0.02, 0.4, 3.0, 11.0, 29.0])
+def test_numbers_with_a_known_mean_are_those_of_poisson(mean: float) -> None:
+    assert limits_of_number(mean, mean, 0.0, TAIL) == (poisson.ppf(TAIL, mean), poisson.ppf(1 - TAIL, mean))
+
+
+@pytest.mark.parametrize(("trials", "share"), [(5, 0.2), (40, 0.1), (40, 0.45), (16, 0.95), (200, 0.99)])
+def test_numbers_among_few_rows_are_binomial(trials: int, share: float) -> None:
+    mean = trials * share
+    found = limits_of_number(mean, mean * (1 - share), 0.0, TAIL)
+    assert found == (binom.ppf(TAIL, trials, share), binom.ppf(1 - TAIL, trials, share))
+
+
+def test_numbers_with_a_gamma_mean_are_negative_binomial() -> None:
+    """The mean of the largest number is that of one event more where it was learnt: 6 and 7 of 10,000 rows."""
+    low, high = limits_of_number(6.0, 6.0, 6.0, TAIL)
+    assert low == nbinom.ppf(TAIL, 6, 0.5)
+    assert high == nbinom.ppf(1 - TAIL, 7, 0.5)
+
+
+def test_what_varies_more_than_poisson_numbers_is_not_known() -> None:
+    assert limits_of_number(6.0, 12.0, 0.0, TAIL) == limits_of_number(6.0, 6.0, 6.0, TAIL)
+
+
+def expected_of(reference: int, wrong: int, rows: int) -> sf.Expected:
+    confidence = np.full(reference, 0.97)
+    known = sf.Predictions.from_correct(np.arange(reference) >= wrong, confidence)
+    return sf.expect(np.full(rows, 0.97), reference=known, calibrator="Platt")
+
+
+def metrics_of(errors: Any, rows: int) -> dict[str, Any]:
+    right = 1 - errors / rows
+    return {
+        "accuracy": right,
+        "cw_accuracy": right,
+        "errors": errors,
+        "log_loss": -(1 - right) * np.log(0.03) - right * np.log(0.97),
+        "brier": (1 - right) * 0.97**2 + right * 0.03**2,
+    }
+
+
+@pytest.mark.parametrize(
+    ("reference", "rows", "rate"), [(5000, 200, 0.025), (5000, 200, 0.04), (1000, 200, 0.005), (300, 1, 0.05)]
+)
+def test_intervals_of_few_errors_hold_them(reference: int, rows: int, rate: float) -> None:
+    """By enumeration of the errors among the rows, for numbers of errors in the reference from all over their law.
+
+    Log-odds alone held 91% with five errors expected.
+    """
+    errors = np.arange(rows + 1)
+    chance = binom.pmf(errors, rows, rate)
+    seen = metrics_of(errors, rows)
+    held = dict.fromkeys(seen, 0.0)
+    quantiles = (0.05, 0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 0.95)
+    for quantile in quantiles:
+        expected = expected_of(reference, int(binom.ppf(quantile, reference, rate)), rows)
+        for name, values in seen.items():
+            inside = (values >= expected[name].low - 1e-12) & (values <= expected[name].high + 1e-12)
+            held[name] += float(chance[inside].sum()) / len(quantiles)
+    assert min(held.values()) >= 0.95, held
+
+
+def test_a_reference_without_errors_promises_few() -> None:
+    """By the rule of three 1,000 right rows leave 0.3% possible, of which 100 rows have one or two."""
+    expected = expected_of(1000, 0, 100)
+    assert 0.98 <= expected["accuracy"].low < expected["accuracy"].value <= expected["accuracy"].high == 1
+    assert expected["errors"].low == 0
+    assert 1 <= expected["errors"].high <= 2
+
+
+def test_right_and_wrong_rows_of_a_predicted_class_add_up() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.beta(0.05, 0.05, 1400).clip(0.001, 0.999)
+    label = (rng.random(1400) < p).astype(int)
+    known = sf.Predictions.from_probabilities(label[:1000], p[:1000])
+    expected = sf.expect(p[1000:], reference=known, calibrator="Platt")
+    for true, false, count in (("tp", "fp", (p[1000:] >= 0.5).sum()), ("tn", "fn", (p[1000:] < 0.5).sum())):
+        assert expected[true].low + expected[false].high == pytest.approx(count)
+        assert expected[true].high + expected[false].low == pytest.approx(count)
+        assert 0 <= expected[false].low < expected[false].value < expected[true].value < expected[true].high <= count
