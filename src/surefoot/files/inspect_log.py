@@ -176,10 +176,12 @@ def _scores(sample: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _in_score(score: Mapping[str, Any]) -> Any:
-    """The confidence in the metadata of a score, or in its value if that is an object."""
+    """The confidence in the metadata of a score, or in its value if that is an object; of several the plainest name."""
     for place in (score.get("metadata"), score.get("value")):
-        for key, value in (place if isinstance(place, dict) else {}).items():
-            if plain(str(key)) in _CONFIDENCE and isinstance(value, str | int | float) and not isinstance(value, bool):
+        named = {plain(str(key)): value for key, value in (place if isinstance(place, dict) else {}).items()}
+        for name in _CONFIDENCE:
+            value = named.get(name)
+            if isinstance(value, str | int | float) and not isinstance(value, bool):
                 return value
     return None
 
