@@ -1,6 +1,7 @@
 """Logs that were once read without a word to another number than they hold; the expected numbers are written beside."""
 
 import json
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -75,17 +76,33 @@ def as_lines(path: Path) -> Path:
 
 
 def as_inspect(path: Path) -> Path:
+    (path / "a.json").write_text(json.dumps(inspected()))
+    return path / "a.json"
+
+
+def as_archive(path: Path) -> Path:
+    """With summaries, which hold no answers."""
+    log = inspected()
+    samples = log.pop("samples")
+    with zipfile.ZipFile(path / "a.eval", "w") as archive:
+        archive.writestr("header.json", json.dumps(log))
+        archive.writestr("summaries.json", json.dumps([{**one, "output": None} for one in samples]))
+        for one in samples:
+            archive.writestr(f"samples/{one['id']}_epoch_1.json", json.dumps(one))
+    return path / "a.eval"
+
+
+def inspected() -> dict[str, Any]:
+    """The same as a log of Inspect."""
     samples = []
     for i in range(4):
         row = graded(i, 70)
         score = {"value": "C" if row["correct"] else "I", "metadata": {"confidence": row["confidence"]}}
         samples.append({"id": i, "epoch": 1, "output": {"completion": row["response"]}, "scores": {"graded": score}})
-    about = {"status": "success", "eval": {"task": "t", "model": "m"}, "samples": samples}
-    (path / "a.json").write_text(json.dumps(about))
-    return path / "a.json"
+    return {"status": "success", "eval": {"task": "t", "model": "m"}, "samples": samples}
 
 
-@pytest.mark.parametrize("write", [as_lines, as_inspect])
+@pytest.mark.parametrize("write", [as_lines, as_inspect, as_archive])
 def test_full_certainty_beside_an_answer_that_states_none_was_filled_in(write: Any, tmp_path: Path) -> None:
     path = write(tmp_path)
     with pytest.raises(sf.InvalidPredictions, match=r"row 2: .* filled in by .* \(2 of 4 rows have"):

@@ -15,6 +15,7 @@ import numpy as np
 
 import surefoot as sf
 import surefoot.errors
+from surefoot.files.accounting import Manner
 from surefoot.files.reading import follow, read
 
 #: Errors that are documented: ours, by name.
@@ -75,7 +76,7 @@ def _use_rows(path: str, kind: str, rng: np.random.Generator) -> None:
             for rows, _, _ in follow("-" if way < 0.1 else path, {}, identifier=None, delimiter=None):
                 len(rows)
         return
-    held = read(path, {}, by=by)
+    held = read(path, {}, by=by, manner=Manner(drop_missing=rng.random() < 0.5))
     if way < 0.4:
         a = sf.assess(held.held, by=held.by)
         str(a)
