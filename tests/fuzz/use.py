@@ -72,7 +72,7 @@ def _use_rows(path: str, kind: str, rng: np.random.Generator) -> None:
     way = rng.random()
     by = str(rng.choice(["region", "predicted", "truth"])) if rng.random() < 0.2 else None
     if way < 0.2 and kind != "tally":
-        with _standard_input(path) if way < 0.1 else warnings.catch_warnings():
+        with standard_input(path) if way < 0.1 else warnings.catch_warnings():
             for rows, _, _ in follow("-" if way < 0.1 else path, {}, identifier=None, delimiter=None):
                 len(rows)
         return
@@ -84,7 +84,7 @@ def _use_rows(path: str, kind: str, rng: np.random.Generator) -> None:
 
 
 @contextmanager
-def _standard_input(path: str) -> Any:
+def standard_input(path: str) -> Any:
     """Within, a file comes through a pipe."""
     before, raw = sys.stdin, os.open(path, os.O_RDONLY)
     sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(raw)))
