@@ -62,6 +62,16 @@ def test_labels_and_outcomes_that_differ_are_asked_about(tmp_path: Path) -> None
     assert sf.load(path).truth is not None
 
 
+def test_a_grade_of_an_equal_answer_is_asked_about_and_labels_have_none(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("answer,response,correct,confidence\nParis,Paris,0,0.9\nRome,in Rome,1,0.8\n")
+    with pytest.raises(sf.InvalidPredictions, match=r"--correct correct or --truth answer --predicted response"):
+        sf.load(path)
+    # numbers are classes, of which a score says what it likes
+    path.write_text("target,response,result,confidence\n1,1,1,0.9\n0,0,0,0.8\n")
+    assert sf.load(path).correct.tolist() == [True, True]
+
+
 # -- confidences that nobody stated ------------------------------------------------------------------------------------
 
 

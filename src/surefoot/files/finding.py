@@ -314,28 +314,27 @@ class _Finder:
     def _outcomes_beside_labels(self, truth: str, predicted: str) -> None:
         """A column that says which rows are correct: it is taken where answers stand, and must agree with labels.
 
-        An answer may be right in other words than the reference, so that only whoever graded it knows.
+        An answer may be right in other words than the reference, so that only whoever graded it knows; an equal one is.
         """
-        named = [c for c in self._named("correct") if self._is_outcome(c) and self._values(c)]
-        if is_answer(predicted):
-            graded = [c for c in self._free() if _leaf(c) in _GRADES.split() and self._is_outcome(c)]
-            told = named or [c for c in graded if self._values(c)]
-            if len(told) > 1:
-                raise self._which("correct", told)
-            if told:
-                del self.taken["truth"], self.taken["predicted"]
-                self.taken["correct"] = told[0]
-            return
+        told = [c for c in self._named("correct") if self._is_outcome(c) and self._values(c)]
+        is_worded = is_answer(predicted) and {type(v) for c in (truth, predicted) for v in self._values(c)} == {str}
+        if is_worded and not told:
+            told = [c for c in self._free() if _leaf(c) in _GRADES.split() and self._is_outcome(c) and self._values(c)]
+        if is_worded and len(told) > 1:
+            raise self._which("correct", told)
         labels = [self.head.column(name).to_pylist() for name in (truth, predicted)]
-        for column in named:
-            rows = zip(self.head.column(column).to_pylist(), *labels, strict=True)
-            if any(None not in row and bool(row[0]) != (row[1] == row[2]) for row in rows):
+        for column in told:
+            rows = [row for row in zip(self.head.column(column).to_pylist(), *labels, strict=True) if None not in row]
+            if any(bool(right) != (one == other) and not (is_worded and right) for right, one, other in rows):
                 raise Ambiguous(
                     f"'{printable(column)}' and a comparison of '{printable(truth)}' with '{printable(predicted)}' "
                     f"differ; say which counts with {_options(correct=column)} or "
                     f"{_options(truth=truth, predicted=predicted)}",
                     file=self.name,
                 )
+        if is_worded and told:
+            del self.taken["truth"], self.taken["predicted"]
+            self.taken["correct"] = told[0]
 
     def _labels(self, named: set[str], needed: bool = True) -> None:
         self._by_name("predicted", self._is_label)
