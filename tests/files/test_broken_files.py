@@ -7,9 +7,13 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from tests.fuzz.use import use
+import surefoot as sf
+from surefoot.files.reading import follow
+from tests.fuzz.use import standard_input, use
 
 BROKEN = Path(__file__).parents[1] / "data" / "broken"
 #: Those that took the process down are read in another one.
@@ -30,3 +34,11 @@ def test_a_broken_file_gives_a_result_or_an_error_of_ours(path: Path, seed: int,
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert copy.name in done.stdout
+
+
+def test_a_stream_without_rows_is_refused(tmp_path: Path) -> None:
+    """What its labels are was asked of its first row."""
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"truth": pa.array([], pa.int64()), "prob": pa.array([], pa.float64())}), path)
+    with standard_input(str(path)), pytest.raises(sf.InvalidPredictions, match="no rows; there is nothing to assess"):
+        list(follow("-", {}, identifier=None, delimiter=None))

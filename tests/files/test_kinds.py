@@ -150,3 +150,19 @@ def test_no_pickle_is_loaded(tmp_path: Path) -> None:
     with pytest.raises(sf.InvalidPredictions):
         sf.load(tmp_path / "a.pkl")
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "npz", "xlsx", "sqlite", "duckdb", "eval"])
+@pytest.mark.parametrize(
+    ("content", "words", "instead"),
+    [
+        (b"correct,confidence\n1,0.9\n", "CSV text", "a.csv"),
+        ("\ufeffcorrect;confidence\n1;0,9\n".encode("utf-16"), "CSV text", "a.csv"),
+        (b'{"correct": true, "confidence": 0.9}\n', "JSON", "a.jsonl"),
+    ],
+)
+def test_text_called_otherwise_is_told(suffix: str, content: bytes, words: str, instead: str, tmp_path: Path) -> None:
+    path = tmp_path / f"a.{suffix}"
+    path.write_bytes(content)
+    with pytest.raises(sf.InvalidPredictions, match=f"it is {words}; rename it to {instead}"):
+        sf.load(path)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import json
 import struct
+import zipfile
 from typing import Any
 
 import numpy as np
@@ -100,12 +102,56 @@ def signed_again(document: Any) -> bytes:
     return json.dumps({**document, "sha256": hashlib.sha256(text.encode()).hexdigest()}).encode()
 
 
+def of_entries(rng: Rng, data: bytes) -> bytes:
+    """A sound zip, of which one entry is not; or a damaged one, if it has entries that cannot be unpacked here."""
+    sink = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        if any(one.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for one in archive.infolist()):
+            return of_bytes(rng, data)
+        entries = {one.filename: archive.read(one) for one in archive.infolist()}
+    name = list(entries)[int(rng.integers(len(entries)))]
+    entries[name] = of_bytes(rng, entries[name])
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
+        for entry, content in entries.items():
+            archive.writestr(entry, content)
+    return sink.getvalue()
+
+
+def of_lately(rng: Rng) -> tuple[str, bytes]:
+    """A damaged log of answers, workbook or database, or what unpacks to far more than it should."""
+    way = rng.random()
+    if way < 0.02:
+        return good.bomb(rng)
+    if way < 0.5:
+        name, data = good.evaluation(rng)
+        if name.endswith(".eval"):
+            return name, of_entries(rng, data) if rng.random() < 0.5 else of_bytes(rng, data)
+        if rng.random() < 0.5:
+            return name, of_bytes(rng, data)
+        if name.endswith(".json"):
+            return name, json.dumps(of_values(rng, json.loads(data))).encode()
+        rows = [json.loads(line) for line in data.splitlines()]
+        i = int(rng.integers(len(rows)))
+        rows[i] = of_values(rng, rows[i])
+        return name, "".join(json.dumps(row) + "\n" for row in rows).encode()
+    if way < 0.7:
+        data = good.workbook(rng)
+        return "x.xlsx", of_entries(rng, data) if rng.random() < 0.7 else of_bytes(rng, data)
+    kind = "sqlite" if way < 0.9 else "duckdb"
+    return f"x.{kind}", of_bytes(rng, good.database(kind, int(rng.integers(20))))
+
+
+#: Of all files, how many are logs of answers, workbooks and databases.
+LATELY = 0.4
 DOCUMENTS = ("tally", "monitor", "calibrator", "policy")
 KINDS = ("csv", "csv", "csv", "tsv", "jsonl", "jsonl", "samples", "parquet", "arrow", "npz", "eval", *DOCUMENTS)
 
 
 def case(seed: int, index: int) -> tuple[str, bytes]:
     """A damaged file: its name and what it holds; the same for the same numbers."""
+    rng = np.random.default_rng([seed, index, 2])
+    if rng.random() < LATELY:
+        return of_lately(rng)
     rng = np.random.default_rng([seed, index])
     kind = KINDS[int(rng.integers(len(KINDS)))]
     in_bytes, name = rng.random() < 0.5, f"x.{kind}"

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import io
 import json
+import sqlite3
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
+import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
+import zstandard
 
 import surefoot as sf
 
@@ -130,6 +136,106 @@ def inspect_log(rng: Rng) -> bytes:
             score = {"value": str(rng.choice(["C", "I"])), "metadata": {"confidence": float(rng.random())}}
             archive.writestr(f"samples/{i}_epoch_1.json", json.dumps({"id": i, "epoch": 1, "scores": {"s": score}}))
     return sink.getvalue()
+
+
+def evaluation(rng: Rng) -> tuple[str, bytes]:
+    """What other tools leave of answers that state their confidence: the name of such a file, and what it holds."""
+    rows = []
+    for i in range(int(rng.integers(2, 9))):
+        right, stated = "yes" if rng.random() < 0.6 else "no", int(rng.integers(0, 101))
+        rows.append({"id": f"q{i}", "correct": right, "confidence": stated, "response": f"4.\nConfidence: {stated}%"})
+    way = int(rng.integers(7))
+    if way == 0:
+        judged = {row["id"]: {"response": row["response"], "judge_response": row} for row in rows}
+        return "x.json", json.dumps(judged, indent=2 if rng.random() < 0.5 else None).encode()
+    if way == 1:
+        return "x.json", json.dumps({"model": "m", "results": rows}).encode()
+    if way == 2:
+        generated = [
+            {
+                "doc_id": i,
+                "doc": {"question": "?"},
+                "resps": [[row["response"]]],
+                "filtered_resps": ["4"],
+                "filter": str(rng.choice(["none", "strict"])),
+                "metrics": ["exact_match"],
+                "exact_match": float(row["correct"] == "yes"),
+            }
+            for i, row in enumerate(rows)
+        ]
+        return "samples_x.jsonl", _lines(generated)
+    if way == 3:
+        replies = [
+            {"custom_id": row["id"], "response": {"body": {"choices": [{"message": {"content": json.dumps(row)}}]}}}
+            for row in rows
+        ]
+        return "x.jsonl", _lines(replies)
+    if way == 4:
+        tokens = [{"correct": row["correct"], "logprobs": (-rng.random(3)).tolist()} for row in rows]
+        return "x.jsonl", _lines(tokens)
+    if way == 5:
+        return "x.jsonl", _lines([{"correct": row["correct"], "response": row["response"]} for row in rows])
+    logs = sorted((Path(__file__).parents[1] / "data" / "logs").glob("*.eval"))
+    return "x.eval", logs[int(rng.integers(len(logs)))].read_bytes()
+
+
+def _lines(rows: list[dict[str, Any]]) -> bytes:
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+def workbook(rng: Rng) -> bytes:
+    """An Excel workbook, of which some numbers are text."""
+    columns, sink = table(rng), io.BytesIO()
+    book = openpyxl.Workbook()
+    book.active.append(list(columns))
+    for values in zip(*columns.values(), strict=True):
+        book.active.append(
+            [f"{value:%}" if isinstance(value, float) and rng.random() < 0.1 else value for value in values]
+        )
+    book.save(sink)
+    return sink.getvalue()
+
+
+@cache
+def database(kind: str, seed: int) -> bytes:
+    """A table of a database."""
+    columns = table(np.random.default_rng(seed))
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder, "x"))
+        if kind == "sqlite":
+            with closing(sqlite3.connect(path)) as connection:
+                names = ", ".join(f'"{name}"' for name in columns)
+                connection.execute(f"create table results ({names})")
+                marks = ", ".join("?" for _ in columns)
+                connection.executemany(f"insert into results values ({marks})", zip(*columns.values(), strict=True))
+                connection.commit()
+        else:
+            held = pa.table(columns)
+            with closing(duckdb.connect(path)) as connection:
+                connection.register("held", held)
+                connection.execute("create table results as select * from held")
+        return Path(path).read_bytes()
+
+
+def bomb(rng: Rng) -> tuple[str, bytes]:
+    """A small file that unpacks to a gigabyte or more, or says that it does."""
+    block, sink, way = b" " * (1 << 20), io.BytesIO(), int(rng.integers(4))
+    if way < 2:
+        name, entry = (("x.eval", "header.json"), ("x.xlsx", "xl/worksheets/sheet1.xml"))[way]
+        with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("xl/workbook.xml" if way else "samples/1_epoch_1.json", "{}")
+            with archive.open(entry, "w", force_zip64=True) as out:
+                for _ in range(64):
+                    out.write(block)
+        # the directory may say less than what comes out
+        size = (64 << 20).to_bytes(4, "little")
+        return name, sink.getvalue().replace(
+            size, (5000).to_bytes(4, "little")
+        ) if rng.random() < 0.7 else sink.getvalue()
+    packer = zstandard.ZstdCompressor().compressobj() if way == 2 else zlib.compressobj(9, zlib.DEFLATED, 31)
+    begun = packer.compress(b'[{"correct": "yes", "confidence": ')
+    packed = begun + b"".join(packer.compress(block) for _ in range(1 << 10)) + packer.flush()
+    return f"x.{rng.choice(['json', 'jsonl', 'csv', 'eval'])}.{'zst' if way == 2 else 'gz'}", packed
 
 
 @cache

@@ -15,6 +15,7 @@ import numpy as np
 
 import surefoot as sf
 import surefoot.errors
+from surefoot.files.accounting import Manner
 from surefoot.files.reading import follow, read
 
 #: Errors that are documented: ours, by name.
@@ -71,11 +72,11 @@ def _use_rows(path: str, kind: str, rng: np.random.Generator) -> None:
     way = rng.random()
     by = str(rng.choice(["region", "predicted", "truth"])) if rng.random() < 0.2 else None
     if way < 0.2 and kind != "tally":
-        with _standard_input(path) if way < 0.1 else warnings.catch_warnings():
+        with standard_input(path) if way < 0.1 else warnings.catch_warnings():
             for rows, _, _ in follow("-" if way < 0.1 else path, {}, identifier=None, delimiter=None):
                 len(rows)
         return
-    held = read(path, {}, by=by)
+    held = read(path, {}, by=by, manner=Manner(drop_missing=rng.random() < 0.5))
     if way < 0.4:
         a = sf.assess(held.held, by=held.by)
         str(a)
@@ -83,7 +84,7 @@ def _use_rows(path: str, kind: str, rng: np.random.Generator) -> None:
 
 
 @contextmanager
-def _standard_input(path: str) -> Any:
+def standard_input(path: str) -> Any:
     """Within, a file comes through a pipe."""
     before, raw = sys.stdin, os.open(path, os.O_RDONLY)
     sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(raw)))

@@ -14,7 +14,7 @@ from surefoot._io.printable import printable, printable_value
 from surefoot.files.columns import Columns
 from surefoot.files.finding import NAMES, Ambiguous, is_answer, plain, speaks
 from surefoot.files.reasons import DEFAULTED, NO_CONFIDENCE, NO_OUTCOME, PARTIAL, UNREADABLE, UNSTATED, WHY
-from surefoot.files.source import BadFile
+from surefoot.files.source import SHARES, BadFile
 from surefoot.files.stated import number_alone, stated
 from surefoot.predictions.attempts import NO, SKIPPED, word
 
@@ -28,6 +28,8 @@ _PARTLY = ("p", "partial", "partiallycorrect", "partlycorrect")
 #: A percentage of that or less in every row is rather a rating; and what says that numbers are percentages.
 _RATING, _PERCENT = 10, "pass --percent (sf.load: percent=True)"
 _DROP = "pass --drop-missing (sf.load: drop_missing=True) to leave such rows out and count them"
+#: Names that say that numbers are percentages.
+_OF_PERCENT = re.compile(r"%|(?:percent(?:age)?|pct)(?![a-z])", re.I)
 _SCALES = {"percent": "percentages", "share of 1": "shares of 1", "logarithm": "logarithms"}
 PERCENTAGES = "Confidences are read as percentages (0 to 100)."
 #: Stated values up to which the share of each is worth telling, and rows from which on.
@@ -69,6 +71,8 @@ class Accounting:
     is_named: bool = False
     #: Whether numbers are written in decimals; floats of programs are shares of 1 if they are 0 or 1.
     is_text: bool = True
+    #: The column of answers that state what the confidence is, if there is one.
+    answers: str = ""
     #: "percent" or "share of 1", once rows have told.
     scale: str = ""
     #: The largest number without a unit, and the first that is 1 while nothing has told the scale.
@@ -88,6 +92,8 @@ class Accounting:
         roles = (self.columns.confidence, self.columns.doubt, self.columns.probabilities)
         self._claims = [n for role in roles if role is not None for n in ([role] if isinstance(role, str) else role)]
         named = {self.columns.confidence: "confidence", self.columns.doubt: "doubt"}
+        #: Those that are called percentages, unless something else says what they are.
+        self._of_percent = {name for name in self._claims if _OF_PERCENT.search(name)}
         self._arguments = {name: named.get(name, "probabilities") for name in self._claims}
         #: Other numbers, which are written as such and in no other way.
         self._plain = [name for name in self.columns.numbers() if name not in self._claims]
@@ -102,6 +108,8 @@ class Accounting:
         written_as = {name: table.column(name) for name in self._claims}
         settled = dict(zip(table.column_names, table.columns, strict=True))
         for name in self._claims:
+            if table.schema.field(name).metadata == SHARES:
+                self._of_percent.discard(name)
             if not _is_list(settled[name].type):
                 settled[name] = self._numbers(name, settled[name], where, attempted, reasons)
         for name in self._plain:
@@ -114,14 +122,26 @@ class Accounting:
                 reasons.setdefault(NO_OUTCOME, []).append((label, _flags(table.column(label).is_null())))
         if self.columns.correct is not None:
             self._outcomes(self.columns.correct, table.column(self.columns.correct), reasons)
+        why = np.full(table.num_rows, None)
         if WHY in table.column_names:
             why = np.array(table.column(WHY).to_pylist(), dtype=object)
+            table = table.drop_columns([WHY])
+        if self.answers:
+            why[self._filled_in(table.column(self.answers))] = DEFAULTED
+        if (why != None).any():  # noqa: E711 (of each)
             if self.is_named:
                 self.filled_in += int((attempted & (why == DEFAULTED)).sum())
             for reason in (UNREADABLE, PARTIAL) if self.is_named else (DEFAULTED, UNREADABLE, PARTIAL):
                 reasons.setdefault(reason, []).insert(0, (self.columns.confidence, why == reason))
-            table = table.drop_columns([WHY])
         return self._without_missing(table, where, attempted, reasons, written_as)
+
+    def _filled_in(self, answers: Any) -> Any:
+        """Which rows are fully certain while their answer, unlike others, states no confidence."""
+        filled = np.zeros(len(answers), dtype=bool) if self._stated is None else self._stated == 1
+        for row in np.flatnonzero(filled):
+            answer = answers[int(row)].as_py()
+            filled[row] = answer is not None and stated(str(answer)) is None
+        return filled
 
     def _outcomes(self, name: str, column: Any, reasons: dict[str, Any]) -> None:
         import pyarrow.types as kinds
@@ -267,6 +287,12 @@ class Accounting:
             return
         if self._one is not None and not self.scale and isinstance(self.columns.confidence, str):
             raise self._unclear()
+        if self._of_percent and self.is_text and self.scale == "share of 1":
+            raise Ambiguous(
+                f"'{printable(min(self._of_percent))}' is called a percentage, but none of its numbers is above 1",
+                hint=f"{_PERCENT} for numbers such as 0.9%, or --no-percent (percent=False) for shares such as 0.9",
+                file=self.name,
+            )
         if self.scale == "percent" and self._largest <= _RATING:
             raise Ambiguous(
                 f"no confidence is above {self._largest:g}, which could be a rating up to {_RATING}, or a percentage; "
@@ -365,6 +391,8 @@ class Accounting:
                 f"Confidences are exp({printable(str(self.columns.confidence))}): an answer is as sure as {of}."
             )
         counted = self._values.total()
+        if counted > 1 and len(self._values) == 1:
+            told.append(f"All {counted:,} rows have the same confidence, {next(iter(self._values)):.4g}.")
         if counted >= _LEAST_ROWS and 1 < len(self._values) <= _MOST_VALUES:
             shares = ", ".join(f"{value:.4g} ({_part(n, counted)})" for value, n in self._values.most_common())
             told.append(f"Stated confidences, with their shares of rows: {shares}.")

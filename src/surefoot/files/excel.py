@@ -13,7 +13,7 @@ from surefoot._io.printable import printable
 from surefoot.errors import MissingPackage
 from surefoot.files.finding import Ambiguous
 from surefoot.files.part import listed
-from surefoot.files.source import BadFile, Batch
+from surefoot.files.source import SHARES, BadFile, Batch
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,6 +23,8 @@ _HEAD = 10_000
 _MOST, _TIMES, _MUCH = 1 << 29, 200, 1 << 26
 #: Rows that a sheet can have.
 _ROWS = 1 << 20
+#: Rows whose cells are looked at for how they are shown.
+_STYLED = 200
 #: What a cell shows if its formula failed.
 _ERRORS = frozenset(("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A", "#GETTING_DATA", "#SPILL!"))
 
@@ -48,7 +50,8 @@ class ExcelFile:
                 warnings.simplefilter("ignore")
                 book = openpyxl.load_workbook(raw, read_only=True, data_only=True, keep_links=False)
                 try:
-                    self._table = _table(name, _rows(name, _chosen(name, book, sheet)))
+                    chosen = _chosen(name, book, sheet)
+                    self._table = _table(name, _rows(name, chosen), _shown_as_percent(chosen))
                 finally:
                     book.close()
         except (BadFile, Ambiguous):
@@ -158,7 +161,13 @@ def _value(cell: Any) -> Any:
     return cell
 
 
-def _table(name: str, rows: Iterator[list[Any]]) -> pa.Table:
+def _shown_as_percent(sheet: Any) -> frozenset[int]:
+    """The columns of which a cell is shown as a percentage, by the first rows: the numbers in them are shares of 1."""
+    cells = (cell for row in sheet.iter_rows(max_row=_STYLED) for cell in enumerate(row))
+    return frozenset(at for at, cell in cells if cell.value is not None and "%" in str(cell.number_format))
+
+
+def _table(name: str, rows: Iterator[list[Any]], as_percent: frozenset[int]) -> pa.Table:
     import pyarrow as pa
     from openpyxl.utils import get_column_letter
 
@@ -176,6 +185,7 @@ def _table(name: str, rows: Iterator[list[Any]]) -> pa.Table:
     if not done:
         raise BadFile("a header and no rows; there is nothing to assess", file=name)
     arrays: dict[str, pa.Array] = {}
+    fields = []
     for i, column in enumerate(columns):
         title = header[i] if i < len(header) else None
         if title is None and all(value is None for value in column):
@@ -184,7 +194,9 @@ def _table(name: str, rows: Iterator[list[Any]]) -> pa.Table:
         if called in arrays:
             raise BadFile(f"two columns are called '{printable(called)}'; rename one", file=name)
         arrays[called] = _array(column)
-    return pa.table(arrays)
+        about = SHARES if i in as_percent else None
+        fields.append(pa.field(called, arrays[called].type, metadata=about))
+    return pa.table(list(arrays.values()), schema=pa.schema(fields))
 
 
 def _array(values: list[Any]) -> pa.Array:

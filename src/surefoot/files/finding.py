@@ -25,7 +25,8 @@ NAMES = {
     "predicted": "predicted prediction ypred pred predictedlabel predictedclass predlabel preds predictions guess "
     "yhat output response",
     "confidence": "confidence conf confidences maxprob maxprobability topprob certainty maxconfidence "
-    "verbalizedconfidence verbalisedconfidence statedconfidence predictedconfidence",
+    "verbalizedconfidence verbalisedconfidence statedconfidence predictedconfidence confidencepercent "
+    "confidencepercentage confidencepct",
     "doubt": "doubt doubts",
     "correct": "correct iscorrect correctness hit right acc",
     "weight": "weight weights sampleweight sampleweights",
@@ -97,7 +98,7 @@ def _event_hint(name: str, head: pa.Table, given: dict[str, Any]) -> str:
     truth, risk = found.truth, found.probabilities
     if not isinstance(truth, str) or not isinstance(risk, str):
         return ""
-    command = shlex.join(["--truth", printable(truth), "--probabilities", printable(risk)])
+    command = _options(truth=truth, probabilities=risk)
     return f"if '{printable(risk)}' is the probability of '{printable(truth)}', pass {command}{instead}"
 
 
@@ -266,7 +267,9 @@ class _Finder:
         if not {"truth", "predicted"} & named and self._graded():
             return
         self._labels(named, needed=False)
-        if not {"truth", "predicted"} <= set(self.taken):
+        if {"truth", "predicted"} <= set(self.taken) and not {"truth", "predicted"} & named:
+            self._outcomes_beside_labels(self.taken["truth"], self.taken["predicted"])
+        elif not {"truth", "predicted"} <= set(self.taken):
             if not {"truth", "predicted"} & named:
                 self._by_name("correct", self._is_outcome)
             if "correct" not in self.taken:
@@ -307,6 +310,31 @@ class _Finder:
         if graded:
             self.taken["correct"] = graded[0]
         return bool(graded)
+
+    def _outcomes_beside_labels(self, truth: str, predicted: str) -> None:
+        """A column that says which rows are correct: it is taken where answers stand, and must agree with labels.
+
+        An answer may be right in other words than the reference, so that only whoever graded it knows; an equal one is.
+        """
+        told = [c for c in self._named("correct") if self._is_outcome(c) and self._values(c)]
+        is_worded = is_answer(predicted) and {type(v) for c in (truth, predicted) for v in self._values(c)} == {str}
+        if is_worded and not told:
+            told = [c for c in self._free() if _leaf(c) in _GRADES.split() and self._is_outcome(c) and self._values(c)]
+        if is_worded and len(told) > 1:
+            raise self._which("correct", told)
+        labels = [self.head.column(name).to_pylist() for name in (truth, predicted)]
+        for column in told:
+            rows = [row for row in zip(self.head.column(column).to_pylist(), *labels, strict=True) if None not in row]
+            if any(bool(right) != (one == other) and not (is_worded and right) for right, one, other in rows):
+                raise Ambiguous(
+                    f"'{printable(column)}' and a comparison of '{printable(truth)}' with '{printable(predicted)}' "
+                    f"differ; say which counts with {_options(correct=column)} or "
+                    f"{_options(truth=truth, predicted=predicted)}",
+                    file=self.name,
+                )
+        if is_worded and told:
+            del self.taken["truth"], self.taken["predicted"]
+            self.taken["correct"] = told[0]
 
     def _labels(self, named: set[str], needed: bool = True) -> None:
         self._by_name("predicted", self._is_label)
@@ -425,6 +453,11 @@ class _Finder:
         listed = ", ".join(f"'{printable(c)}'" for c in self.columns[:8])
         more = f" and {len(self.columns) - 8} more" if len(self.columns) > 8 else ""
         return f"the columns are {listed}{more}"
+
+
+def _options(**columns: str) -> str:
+    """Options of the command line that name columns."""
+    return shlex.join(word for role, column in columns.items() for word in (f"--{role}", printable(column)))
 
 
 def is_answer(column: str) -> bool:

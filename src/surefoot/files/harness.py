@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from surefoot._io.printable import printable_value
 from surefoot.files.columns import Columns
 from surefoot.files.finding import Ambiguous, find_columns
 from surefoot.files.json_lines import first_look, objects
@@ -25,7 +26,6 @@ COLUMNS = Columns(correct="correct", confidence="confidence", doubt="doubt")
 #: What metrics of generated answers are called that are 0 or 1, and fields that may hold a confidence.
 _GRADES = ("acc", "exact_match", "em", "correct", "is_correct", "pass@1")
 _CLAIMS = ("confidence", "logprob", "logprobs", "sum_logprobs", "mean_logprob", "cumulative_logprob")
-_MISSING: Any = object()
 #: Samples by which it is told which metric says what is right.
 _LOOKED_AT = 2000
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -42,24 +42,45 @@ def open_sample_log(name: str, pieces: Pieces) -> SampleLog | Log:
     first = objects(name, pieces.first(), 0, 1)
     answers = first[0].get("filtered_resps") if first else None
     if isinstance(answers, list) and answers and isinstance(answers[0], str):
-        return Log(name, lambda: _generated(name, pieces), choose=_choose)
+        filters = _Filters()
+        return Log(name, lambda: _generated(name, pieces, filters), choose=_choose, notes=filters.notes)
     return SampleLog(name, pieces)
 
 
-def _generated(name: str, pieces: Pieces) -> Iterator[dict[str, Any]]:
+class _Filters:
+    """A document is scored once for each filter of its task: the first is taken, and it is told which that is."""
+
+    def __init__(self) -> None:
+        self._found: list[Any] = []
+
+    def takes(self, sample: Mapping[str, Any]) -> bool:
+        """Whether a sample is of the first filter."""
+        one = sample.get("filter")
+        if one not in self._found:
+            self._found.append(one)
+        return bool(one == self._found[0])
+
+    def notes(self) -> tuple[str, ...]:
+        """Which filters there are, in a sentence; nothing of a single one."""
+        if len(self._found) < 2:
+            return ()
+        taken, *others = (printable_value(one) for one in self._found)
+        return (f"Answers are scored by {len(self._found)} filters: {taken} is taken, {', '.join(others)} left out.",)
+
+
+def _generated(name: str, pieces: Pieces, filters: _Filters) -> Iterator[dict[str, Any]]:
     """The rows of generated answers: graded by the first metric of the task that is 0 or 1, the same for all rows."""
-    wanted, done = _MISSING, 0
+    done = 0
     metric = _metric_of(objects(name, pieces.first(), 0, _LOOKED_AT))
     for piece in pieces:
         for sample in objects(name, bytes(piece.data), done):
             done += 1
-            # a document is scored once for each filter; the first is taken
-            wanted = sample.get("filter") if wanted is _MISSING else wanted
-            if sample.get("filter") != wanted:
+            if not filters.takes(sample):
                 continue
             answers = sample.get("filtered_resps")
             raw = sample.get("resps")
-            while isinstance(raw, list) and raw:
+            # of several answers the filter makes the one that is graded
+            while isinstance(raw, list) and len(raw) == 1:
                 raw = raw[0]
             rest = {key: value for key, value in sample.items() if key in (*_CLAIMS, *_metrics(sample))}
             grade = None if metric is None else sample.get(metric)
@@ -126,12 +147,16 @@ class SampleLog:
     def __init__(self, name: str, pieces: Pieces) -> None:
         self.name, self._pieces = name, pieces
         self.task = _task_of(name)
-        self._filter: Any = None
+        self._filters = _Filters()
         self._head = self._rows(objects(name, pieces.first(), 0, 100), 0)
         self.schema = self._head.schema
 
     def head(self) -> pa.Table:
         return self._head
+
+    def notes(self) -> tuple[str, ...]:
+        """What was read otherwise than it stands in the log, in sentences."""
+        return self._filters.notes()
 
     def batches(self, columns: Sequence[str], numbers: Sequence[str]) -> Iterator[Batch]:
         done = 0
@@ -146,9 +171,7 @@ class SampleLog:
 
         found: dict[str, list[Any]] = {name: [] for name in ("correct", "confidence", "doubt", "choice", "task", "id")}
         for i, sample in enumerate(samples):
-            # a document is scored once for each filter; the first is taken
-            self._filter = sample.get("filter") if self._filter is None else self._filter
-            if sample.get("filter") != self._filter:
+            if not self._filters.takes(sample):
                 continue
             where: dict[str, Any] = {"file": self.name, "row": done + i}
             logs = _log_likelihoods(where, sample)

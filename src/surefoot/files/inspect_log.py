@@ -20,6 +20,8 @@ _SAMPLE = re.compile(r"samples/.+_epoch_\d+(?:\.json|/sample\.json)")
 _CONFIDENCE = names_of("confidence")
 #: Columns of a score that are told before all others.
 _FIELDS = ("value", "confidence", "answer")
+#: Full certainty, as it is written.
+_FULL = {"1", "1.0", "100", "100.0"}
 #: Characters of questions and answers that are kept to be shown.
 _MOST = 400
 
@@ -30,7 +32,10 @@ def is_inspect(document: Any) -> bool:
 
 
 def log_of_archive(name: str, archive: Archive) -> Log:
-    """The log in a zip. Its summaries hold all that is needed if scores come with numbers; else samples are read."""
+    """The log in a zip. Its summaries hold all that is needed if scores come with numbers; else samples are read.
+
+    They are also read if a score is fully certain: that may have been filled in, which only the answer tells.
+    """
     names = archive.names()
     header = archive.json("header.json" if "header.json" in names else "_journal/start.json")
     if not isinstance(header, dict):
@@ -38,7 +43,9 @@ def log_of_archive(name: str, archive: Archive) -> Log:
     summaries = archive.json("summaries.json") if "summaries.json" in names else None
     if isinstance(summaries, list):
         scored = [one for one in summaries if isinstance(one, dict) and one.get("scores")]
-        if scored and all(any(_in_score(score) is not None for score in _scores(one).values()) for one in scored):
+        stated = [[_in_score(score) for score in _scores(one).values()] for one in scored]
+        is_told = all(any(one is not None for one in of_sample) for of_sample in stated)
+        if scored and is_told and not any(str(one).rstrip("% ") in _FULL for of_sample in stated for one in of_sample):
             return _log(name, header, lambda: iter(summaries))
     samples = [entry for entry in names if _SAMPLE.fullmatch(entry)]
     if not samples:
@@ -176,10 +183,12 @@ def _scores(sample: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _in_score(score: Mapping[str, Any]) -> Any:
-    """The confidence in the metadata of a score, or in its value if that is an object."""
+    """The confidence in the metadata of a score, or in its value if that is an object; of several the plainest name."""
     for place in (score.get("metadata"), score.get("value")):
-        for key, value in (place if isinstance(place, dict) else {}).items():
-            if plain(str(key)) in _CONFIDENCE and isinstance(value, str | int | float) and not isinstance(value, bool):
+        named = {plain(str(key)): value for key, value in (place if isinstance(place, dict) else {}).items()}
+        for name in _CONFIDENCE:
+            value = named.get(name)
+            if isinstance(value, str | int | float) and not isinstance(value, bool):
                 return value
     return None
 

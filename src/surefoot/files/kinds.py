@@ -23,6 +23,8 @@ READABLE = {
     "jsonl": ("JSON", ".jsonl"),
     "csv": ("CSV text", ".csv"),
 }
+#: Kinds that are never text.
+_NO_TEXT = ("parquet", "arrow", "npz", "xlsx", "sqlite", "duckdb", "inspect")
 _TABLE = "save it as .xlsx or CSV"
 _FRAME = "load it there and save the predictions as CSV or Parquet"
 _PICKLE = "pickled Python objects, which may run code when loaded, so it is not read; save arrays with numpy.savez"
@@ -135,6 +137,8 @@ def _found(name: str, start: bytes, told: str | None, open_it: Callable[[], Any]
     if told in ("csv", "tsv") and text[:1] == b"{" and text[1:].lstrip()[:1] == b'"':
         return "jsonl"
     line = text.partition(b"\n")[0]
+    if told in _NO_TEXT and text and not _is_binary(start):
+        return "jsonl" if text[:1] in b"{[" else "csv" if any(mark in line for mark in b",;\t|") else None
     if told == "jsonl" and text and text[:1] not in b"{[" and b"," in line and not _is_binary(start):
         return "csv"
     return None

@@ -33,7 +33,8 @@ class Log:
 
     ``choose`` tells which columns are what by the first rows and those that the user named, or says in words why it
     cannot; without it columns are detected by name. ``repeats`` is the column whose values repeat where one question
-    was asked several times, which ``is_repeated`` says if the log does.
+    was asked several times, which ``is_repeated`` says if the log does. ``notes`` tells what was read otherwise than it
+    stands in the log.
     """
 
     is_text = True
@@ -46,8 +47,9 @@ class Log:
         choose: Callable[[str, list[Row], Mapping[str, Any]], Columns | str] | None = None,
         repeats: str = "",
         is_repeated: bool = False,
+        notes: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
-        self.name, self._rows, self._choose = name, rows, choose
+        self.name, self._rows, self._choose, self.notes = name, rows, choose, notes
         first = list(islice(rows(), _HEAD))
         if not first:
             raise BadFile("it holds no records; there is nothing to assess", file=name)

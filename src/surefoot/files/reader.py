@@ -23,9 +23,8 @@ from surefoot.files.attempting import Attempting
 from surefoot.files.delimited import DelimitedFile
 from surefoot.files.finding import Ambiguous, find_columns
 from surefoot.files.held import Reading
-from surefoot.files.json_lines import JsonLinesFile
-from surefoot.files.leaderboards import leaderboard_note
 from surefoot.files.log import Log
+from surefoot.files.notes import answers_beside, notes_of
 from surefoot.files.rounding import decimals_of, sums_to_one
 from surefoot.files.source import BadFile, Batch, Source, gather
 from surefoot.files.streams import ahead
@@ -87,9 +86,10 @@ class Reader(Attempting):
         self.columns = preset or find_columns(first.name, first.head(), given, is_event=self.of == "event")
         self.manner = manner
         self._is_named = columns.get("confidence") is not None
+        self._answers = answers_beside(sources, self.columns)
         self.accounting = Accounting(self.name, self.columns, manner)
         self.by, self.group = by, group
-        self.names = self.columns.names()
+        self.names = [*self.columns.names(), *filter(None, [self._answers])]
         self.show = tuple(dict.fromkeys(show))
         sliced = by if by not in ("predicted", "truth") else None
         for parts, what in ((sliced, "slice by"), (group, "group by"), *((name, "show") for name in self.show)):
@@ -185,9 +185,7 @@ class Reader(Attempting):
 
     def _reading(self, held: ArrayPredictions | Tally, **of_rows: Any) -> Reading:
         of_rows |= {"is_second": self._is_second(), "labels": self._labels_found, "looks_grouped": self.looks_grouped}
-        of_rows |= {"notes": self.accounting.notes()}
-        if isinstance(held, ArrayPredictions) and isinstance(self.sources[0], Log | JsonLinesFile):
-            of_rows["notes"] += leaderboard_note(held)
+        of_rows |= {"notes": notes_of(self.sources, self.accounting, held)}
         return Reading(self.name, held, self.columns, all_columns=tuple(self.sources[0].schema.names), **of_rows)
 
     def _tally(
@@ -263,7 +261,7 @@ class Reader(Attempting):
     def batches(self) -> Iterator[Batch]:
         """The batches of all files, the next one read while this one is used."""
         self.starts, done = [], 0
-        self.accounting = Accounting(self.name, self.columns, self.manner, self._is_named, self.is_text)
+        self.accounting = Accounting(self.name, self.columns, self.manner, self._is_named, self.is_text, self._answers)
         self.gaps, self.gaps_before = self.accounting.gaps, []
         for number, source in enumerate(self.sources):
             self.starts.append(done)
@@ -439,6 +437,8 @@ class Reader(Attempting):
             return None
         if self.positive is not None:
             return None
+        if not self.sources[0].head().num_rows:
+            raise BadFile("no rows; there is nothing to assess", file=self.name)
         names = self._families()
         truth = self.sources[0].schema.field(str(self.columns.truth)).type
         if kinds.is_integer(truth):

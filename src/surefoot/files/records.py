@@ -12,7 +12,10 @@ from surefoot.files.reasons import DEFAULTED, WHY
 from surefoot.files.stated import stated
 
 #: What the answer of a model is called beside a judgement of it.
-_ANSWERS = ("response", "model_response", "model_output", "output", "completion", "answer")
+_ANSWERS = (
+    *("response", "model_response", "model_output", "model_answer", "output", "completion", "generation", "reply"),
+    "answer",
+)
 _FENCED = re.compile(r"```(?:json)?\s*(\{.*?\})\s*```", re.S)
 #: Objects within objects that become columns, and what is written of a text in them.
 _DEPTH = 3

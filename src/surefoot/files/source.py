@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 _TOGETHER, _HEAVY = 1 << 22, 1 << 27
 
 
+#: What is noted of a column whose numbers are known to be shares of 1, whatever it is called.
+SHARES = {b"surefoot": b"shares of 1"}
+
+
 class BadFile(InvalidPredictions):
     """A file that cannot be read: which, where, and what to do about it."""
 
