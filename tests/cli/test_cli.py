@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -194,7 +195,8 @@ def in_a_terminal(arguments: list[str], **environment: str) -> str:
 def test_colour_in_a_terminal_only_and_never_against_no_color(risky: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert "\x1b[1;31m▼ STRONGLY OVERCONFIDENT\x1b[0m" in in_a_terminal(["assess", str(risky)])
     plain = in_a_terminal(["assess", str(risky)], NO_COLOR="1")
-    assert "\x1b[" not in plain
+    # a slow machine shows a bar, which moves the cursor
+    assert not re.search(r"\x1b\[[\d;]*m", plain)
     assert "▼ STRONGLY OVERCONFIDENT" in plain
     dumb = in_a_terminal(["assess", str(risky)], TERM="dumb")
     assert dumb.isascii()
