@@ -242,3 +242,15 @@ def test_wealth_of_a_monitor() -> None:
     plt.close("all")
     with pytest.raises(sf.InvalidPredictions, match=r"give a surefoot.Monitor"):
         plots.WealthDisplay.from_monitor(PREDICTIONS)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("display", SINGLE, ids=lambda d: d.__name__)
+def test_labels_that_look_like_formulas_are_drawn_as_text(display: Any) -> None:
+    names = np.array([r"$\frac$", "$", "a_b^{c"])
+    p = sf.Predictions.from_probabilities(names[TRUTH], P, labels=names.tolist())
+    display.from_predictions(p).plot()
+    plt.gcf().canvas.draw()
+    plt.close("all")
+    sf.assess(p, by="truth").plot()
+    plt.gcf().canvas.draw()
+    plt.close("all")

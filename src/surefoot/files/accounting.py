@@ -16,6 +16,7 @@ from surefoot.files.finding import NAMES, Ambiguous, is_answer, plain, speaks
 from surefoot.files.reasons import DEFAULTED, NO_CONFIDENCE, NO_OUTCOME, PARTIAL, UNREADABLE, UNSTATED, WHY
 from surefoot.files.source import SHARES, BadFile
 from surefoot.files.stated import number_alone, stated
+from surefoot.files.types import is_text_type
 from surefoot.predictions.attempts import NO, SKIPPED, word
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ class Accounting:
             if not _is_list(settled[name].type):
                 settled[name] = self._numbers(name, settled[name], where, attempted, reasons)
         for name in self._plain:
-            if _is_text(settled[name].type):
+            if is_text_type(settled[name].type):
                 settled[name] = _as_floats(name, settled[name], where)
         # once for all columns: of a hundred thousand, each would be copied for each
         table = type(table).from_arrays(list(settled.values()), list(settled))
@@ -149,7 +150,7 @@ class Accounting:
         if not column.null_count and (kinds.is_boolean(column.type) or kinds.is_integer(column.type)):
             return
         missing, partial = _flags(column.is_null(nan_is_null=True)), None
-        if _is_text(column.type):
+        if is_text_type(column.type):
             missing |= _which(column, lambda text: text.strip().lower() in _EMPTY)
             partial = _which(column, lambda text: word(text) in _PARTLY or _is_part(text))
         elif kinds.is_floating(column.type):
@@ -164,11 +165,11 @@ class Accounting:
         flags = np.ones(table.num_rows, dtype=bool)
         if self.columns.attempted is not None:
             column = table.column(self.columns.attempted)
-            if _is_text(column.type):
+            if is_text_type(column.type):
                 flags &= ~_which(column, lambda text: word(text) in NO)
             else:
                 flags &= np.asarray(column.to_numpy(), dtype=object) != 0
-        if self.columns.correct is not None and _is_text(table.column(self.columns.correct).type):
+        if self.columns.correct is not None and is_text_type(table.column(self.columns.correct).type):
             flags &= ~_which(table.column(self.columns.correct), lambda text: word(text) in SKIPPED)
         return flags
 
@@ -188,7 +189,7 @@ class Accounting:
                 return column
             missing = _flags(column.is_null(nan_is_null=True))
             unreadable = np.zeros(len(values), dtype=bool)
-        elif _is_text(column.type):
+        elif is_text_type(column.type):
             values, missing, unreadable, has_unit = self._read_text(name, column)
         else:
             return column
@@ -447,12 +448,6 @@ def _is_what(reason: str, written: Any) -> str:
 
 def _is_list(kind: Any) -> bool:
     return hasattr(kind, "value_type") and not str(kind).startswith("dictionary")
-
-
-def _is_text(kind: Any) -> bool:
-    import pyarrow.types as kinds
-
-    return bool(kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind))
 
 
 def _which(column: Any, holds: Callable[[str], bool]) -> Any:

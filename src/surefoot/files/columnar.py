@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from surefoot.files.damage import brief, check_names, damaged
 from surefoot.files.source import BadFile, Batch
+from surefoot.files.types import is_text_type, type_of_values
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,25 +33,29 @@ class ParquetFile:
         try:
             # read ahead by us, a batch at a time: Arrow would hold a whole file
             self._file = pq.ParquetFile(data, pre_buffer=False)
-            self.schema: pa.Schema = self._file.schema_arrow
-            names = _names_of(self.schema)
+            names = _names_of(self._file.schema_arrow)
         except Exception as error:  # libraries raise almost anything at damaged files, see damage.py
             raise BadFile(f"{_damage(error)}; nothing was read", file=name) from error
         check_names(name, names)
+        self.schema: pa.Schema = _plain(self._file.schema_arrow)
 
     def head(self) -> pa.Table:
-        for batch in self._read(self.schema.names, _HEAD):
+        for batch in self._read(self.schema.names, (), _HEAD):
             return batch.table
         return self.schema.empty_table()
 
     def batches(self, columns: Sequence[str], numbers: Sequence[str]) -> Iterator[Batch]:
-        return self._read([name for name in self.schema.names if name in columns], _rows_of(self.schema, columns))
+        names = [name for name in self.schema.names if name in columns]
+        return self._read(names, numbers, _rows_of(self.schema, columns))
 
-    def _read(self, names: list[str], rows: int) -> Iterator[Batch]:
+    def _read(self, names: list[str], numbers: Sequence[str], rows: int) -> Iterator[Batch]:
         import pyarrow as pa
 
         total, done = self._file.metadata.num_rows, 0
-        texts = [name for name in names if _is_text(self.schema.field(name).type)]
+        texts = [name for name in names if is_text_type(self.schema.field(name).type)]
+        kinds = {name: self.schema.field(name).type for name in texts} | _kinds_of(
+            names, numbers, self._file.schema_arrow
+        )
         with damaged(self.name, lambda: f"damaged after row {done:,}"):
             # a long text that many rows share is one value, and only then many: as many as fit
             file = self._with_values_once(texts)
@@ -56,7 +63,7 @@ class ParquetFile:
                 batch.validate(full=True)
                 # a name with dots is one column, but Parquet would take it for a path
                 table = pa.Table.from_batches([batch]).select(names)
-                for part in _as_text(table, texts, self.schema):
+                for part in _in_parts(table, kinds):
                     done += part.num_rows
                     yield Batch(part, done / max(1, total))
 
@@ -118,9 +125,10 @@ class ArrowFile:
     def __init__(self, name: str, data: Any) -> None:
         self.name, self._data = name, data
         with damaged(name, "not an Arrow file, or a truncated one"), self._open() as reader:
-            self.schema: pa.Schema = reader.schema
-            names = _names_of(self.schema)
+            self._stored: pa.Schema = reader.schema
+            names = _names_of(self._stored)
         check_names(name, names)
+        self.schema: pa.Schema = _plain(self._stored)
 
     def _open(self, columns: Sequence[str] | None = None) -> Any:
         """Its reader. It is read and not mapped: a mapped file that is cut meanwhile ends the process."""
@@ -149,14 +157,14 @@ class ArrowFile:
 
         done = 0
         kept = [name for name in self.schema.names if name in columns]
+        kinds = _kinds_of(kept, numbers, self._stored)
         with damaged(self.name, lambda: f"damaged after row {done:,}"), self._open(kept) as reader:
             count = getattr(reader, "num_record_batches", None)
             pieces = reader if count is None else map(reader.get_batch, range(count))
             for number, batch in enumerate(pieces, 1):
                 batch.validate(full=True)
                 table = pa.Table.from_batches([batch]).select(kept)
-                for start in range(0, table.num_rows, _ROWS):
-                    part = table.slice(start, _ROWS)
+                for part in _in_parts(table, kinds):
                     done += part.num_rows
                     yield Batch(part, number / (count or number + 1))
 
@@ -179,28 +187,70 @@ def _names_of(schema: pa.Schema) -> list[str]:
     return list(schema.names)
 
 
-def _is_text(kind: Any) -> bool:
-    import pyarrow.types as kinds
+def _plain(schema: pa.Schema) -> pa.Schema:
+    """A schema whose views, as Polars writes them, are plain text: Arrow computes little with views."""
+    for name, kind in _kinds_of(schema.names, (), schema).items():
+        i = schema.names.index(name)
+        schema = schema.set(i, schema.field(i).with_type(kind))
+    return schema
 
-    return bool(kinds.is_string(kind) or kinds.is_large_string(kind))
 
+def _kinds_of(names: Sequence[str], numbers: Sequence[str], schema: pa.Schema) -> dict[str, Any]:
+    """The columns that are stored otherwise than they are read, each with the type that it is read as.
 
-def _as_text(table: pa.Table, texts: Sequence[str], schema: pa.Schema) -> Iterator[pa.Table]:
-    """The same rows in parts, columns whose values are held once as the text that they are."""
+    Views become plain text, and in columns of numbers each row gets a value of its own, decimals as floating numbers.
+    """
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    widest = 0
-    for name in texts:
-        for chunk in table.column(name).chunks:
-            values = chunk.dictionary if pa.types.is_dictionary(chunk.type) else chunk
-            widest += pc.max(pc.binary_length(values)).as_py() or 0
+    found = {}
+    for name in names:
+        stored = schema.field(name).type
+        kind = type_of_values(stored)
+        if pa.types.is_string_view(kind):
+            found[name] = pa.large_string()
+        elif name in numbers and pa.types.is_decimal(kind):
+            found[name] = pa.float64()
+        elif name in numbers and kind != stored and (is_text_type(kind) or pa.types.is_primitive(kind)):
+            found[name] = kind
+    return found
+
+
+def _in_parts(table: pa.Table, kinds: Mapping[str, Any]) -> Iterator[pa.Table]:
+    """The same rows in parts, some columns as other types: a long text that many rows share makes the parts short."""
+    widest = sum(_longest(chunk) for name in kinds for chunk in table.column(name).chunks)
     rows = max(1, min(_ROWS, _BYTES // max(1, widest)))
     for start in range(0, table.num_rows, rows):
         part = table.slice(start, rows)
-        for name in texts:
-            part = part.set_column(part.column_names.index(name), name, part.column(name).cast(schema.field(name).type))
+        for name, kind in kinds.items():
+            part = part.set_column(part.column_names.index(name), name, _cast(part.column(name), kind))
         yield part
+
+
+def _longest(values: Any) -> int:
+    """The bytes of the longest text of a column; 0 where it holds no text."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values = values.dictionary if pa.types.is_dictionary(values.type) else values
+    if pa.types.is_string_view(values.type):
+        # of each 16 bytes the first four tell how long the text is
+        sizes = np.frombuffer(values.buffers()[1], np.int32)[4 * values.offset :: 4][: len(values)]
+        return int(sizes.max(initial=0))
+    return (pc.max(pc.binary_length(values)).as_py() or 0) if is_text_type(values.type) else 0
+
+
+def _cast(column: Any, kind: Any) -> Any:
+    """A column as another type; of values held once each, the values are cast."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        chunks = [pa.DictionaryArray.from_arrays(one.indices, _cast(one.dictionary, kind)) for one in column.chunks]
+        return pa.chunked_array(chunks, pa.dictionary(column.type.index_type, kind)).cast(kind)
+    try:
+        return column.cast(kind)
+    except pa.ArrowNotImplementedError:
+        # older versions of PyArrow cast no views
+        return pa.array(column.to_pylist(), kind)
 
 
 def _rows_of(schema: pa.Schema, columns: Sequence[str]) -> int:

@@ -13,6 +13,7 @@ from surefoot.errors import InvalidPredictions
 from surefoot.files.columns import Columns, each_of
 from surefoot.files.damage import check_names
 from surefoot.files.stated import number_alone, stated, with_numbers
+from surefoot.files.types import is_text_type, type_of_values
 from surefoot.predictions.attempts import GRADES, NO, OUTCOMES, YES, word
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ class _Finder:
             # all that is needed was named: a column that nobody named does not change the numbers
             return Columns(**self.taken)
         if "weight" not in self.taken:
-            self._by_name("weight", self._is_number)
+            self._by_name("weight", self._is_weight)
         self._by_name("attempted", self._is_flag)
         if "attempted" in self.taken and self._is_flag(self.taken["attempted"]):
             # on the other rows columns may hold anything
@@ -393,8 +394,7 @@ class _Finder:
         return [v for v in self.head.column(column).to_pylist() if v is not None]
 
     def _type(self, column: str) -> Any:
-        kind = self.head.schema.field(column).type
-        return kind.value_type if self.kinds.is_dictionary(kind) else kind
+        return type_of_values(self.head.schema.field(column).type)
 
     def _is_list(self, column: str) -> bool:
         kind = self._type(column)
@@ -416,6 +416,12 @@ class _Finder:
         kind = self._type(column)
         return bool(self.kinds.is_floating(kind) or self.kinds.is_integer(kind))
 
+    def _is_weight(self, column: str) -> bool:
+        """Numbers, if only some: what is none is refused later, and not left out with all others."""
+        if self._is_number(column) or self.kinds.is_run_end_encoded(self._type(column)):
+            return True
+        return any(isinstance(value, str) and number_alone(value) is not None for value in self._values(column))
+
     def _is_claim(self, column: str) -> bool:
         """A confidence may be said in words ("85%"), and is refused later if it is."""
         return not self._is_list(column)
@@ -425,8 +431,7 @@ class _Finder:
         if self.kinds.is_floating(kind):
             values = self._values(column)
             return bool(values) and all(v == int(v) for v in values if v == v and abs(v) < 1e15)
-        text = self.kinds.is_string(kind) or self.kinds.is_large_string(kind) or self.kinds.is_string_view(kind)
-        return bool(self.kinds.is_boolean(kind) or self.kinds.is_integer(kind) or text)
+        return bool(self.kinds.is_boolean(kind) or self.kinds.is_integer(kind) or is_text_type(kind))
 
     def _is_outcome(self, column: str) -> bool:
         return self.kinds.is_boolean(self._type(column)) or set(self._values(column)) <= {0, 1}

@@ -200,7 +200,7 @@ def _log_likelihoods(where: dict[str, Any], sample: dict[str, Any]) -> list[floa
         logs = [float(answer[0]) for answer in answers]  # type: ignore[union-attr]
         if len(logs) < 2 or any(isinstance(answer, str) for answer in answers):  # type: ignore[union-attr]
             raise ValueError
-    except (TypeError, ValueError, IndexError, KeyError):
+    except (TypeError, ValueError, OverflowError, IndexError, KeyError):
         raise BadFile(
             "not the log-likelihoods of choices; for generated answers the log holds no confidence",
             column="filtered_resps",
@@ -226,7 +226,7 @@ def _is_right(where: dict[str, Any], sample: dict[str, Any], chosen: int) -> boo
         texts = [str(choice).strip() for choice in choices] if isinstance(choices, list) else []
         if target.strip() in texts:
             return texts.index(target.strip()) == chosen
-        if re.fullmatch(r"\d+", target.strip()):
+        if re.fullmatch(r"\d{1,9}", target.strip()):
             return int(target) == chosen
         if len(target.strip()) == 1 and target.strip() in _LETTERS:
             return _LETTERS.index(target.strip()) == chosen

@@ -28,7 +28,7 @@ from surefoot.files.notes import answers_beside, notes_of
 from surefoot.files.rounding import decimals_of, sums_to_one
 from surefoot.files.source import BadFile, Batch, Source, gather
 from surefoot.files.streams import ahead
-from surefoot.files.types import check_lengths, check_types
+from surefoot.files.types import check_lengths, check_types, is_text_type, type_of_values
 from surefoot.metrics import ALL
 from surefoot.metrics.tallying import tally, terms_for
 from surefoot.predictions import ArrayPredictions, Predictions
@@ -325,9 +325,9 @@ class Reader(Attempting):
         text = self.positive.strip()
         if kinds.is_boolean(truth) and text.casefold() in ("true", "false"):
             return text.casefold() == "true"
-        if (kinds.is_integer(truth) or kinds.is_floating(truth)) and re.fullmatch(r"-?\d+(\.0+)?", text):
-            return int(float(text))
-        return self.positive
+        whole = re.fullmatch(r"(-?\d{1,20})(\.0+)?", text)
+        is_number = kinds.is_integer(truth) or kinds.is_floating(truth)
+        return int(whole[1]) if is_number and whole is not None else self.positive
 
     def _check_kinds(self, truth: Any, predicted: Any) -> None:
         """In a text file one odd value makes a column of numbers one of strings: name it."""
@@ -440,7 +440,7 @@ class Reader(Attempting):
         if not self.sources[0].head().num_rows:
             raise BadFile("no rows; there is nothing to assess", file=self.name)
         names = self._families()
-        truth = self.sources[0].schema.field(str(self.columns.truth)).type
+        truth = type_of_values(self.sources[0].schema.field(str(self.columns.truth)).type)
         if kinds.is_integer(truth):
             first = as_labels("y_true", self.sources[0].head().column(str(self.columns.truth)))
             if 0 <= first[0] < self._classes():
@@ -449,7 +449,7 @@ class Reader(Attempting):
                 )
         elif kinds.is_boolean(truth) and self._classes() == 2:
             return (False, True)
-        elif names and kinds.is_string(truth):
+        elif names and is_text_type(truth):
             first = as_labels("y_true", self.sources[0].head().column(str(self.columns.truth)))
             labels = labels_in_names(distinct(first), kind_of(first), list(names))
             if labels is not None:
@@ -488,7 +488,7 @@ class Reader(Attempting):
             lists = self.sources[0].head().column(name).drop_null()
             if not len(lists):
                 raise BadFile("holds no lists in the first rows", column=name, file=self.sources[0].name)
-            size = len(lists[0])
+            size = len(lists[0].as_py())
         return int(size)
 
     def _is_second(self) -> bool:
@@ -496,4 +496,4 @@ class Reader(Attempting):
         return isinstance(scores, str) and not hasattr(self._score_type(), "value_type")
 
     def _score_type(self) -> Any:
-        return self.sources[0].schema.field(str(self.columns.probabilities or self.columns.logits)).type
+        return type_of_values(self.sources[0].schema.field(str(self.columns.probabilities or self.columns.logits)).type)

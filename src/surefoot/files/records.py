@@ -113,4 +113,7 @@ def _tokens(value: Any) -> list[float]:
     known = [one for one in numbers if one is not None]
     if not all(isinstance(one, int | float) and not isinstance(one, bool) and one <= 0 for one in known):
         return []
+    # none is so small, and sums of smaller ones are no floats
+    if any(-math.inf < one < -1e300 for one in known):
+        return []
     return [float(one) for one in known]

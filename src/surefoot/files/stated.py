@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from surefoot.files.types import is_text_type, type_of_values
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -98,12 +100,18 @@ def _read(number: str, unit: str | None) -> Stated:
 
 
 def with_numbers(head: pa.Table) -> pa.Table:
-    """The first rows, with numbers that are written as percentages or with a decimal comma as numbers from 0 to 1."""
+    """The first rows, with numbers that are written as percentages or with a decimal comma as numbers from 0 to 1.
+
+    Decimals are floating numbers.
+    """
     import pyarrow as pa
-    import pyarrow.types as kinds
 
     for i, field in enumerate(head.schema):
-        texts = [text for text in head.column(i).to_pylist() if text] if kinds.is_string(field.type) else []
+        kind = type_of_values(field.type)
+        if pa.types.is_decimal(kind):
+            head = head.set_column(i, field.name, head.column(i).cast(kind).cast(pa.float64()))
+            continue
+        texts = [text for text in head.column(i).to_pylist() if text] if is_text_type(kind) else []
         if not texts or not any(mark in texts[0] for mark in "%,"):
             continue
         read = [number_alone(text) for text in head.column(i).to_pylist()]

@@ -13,16 +13,33 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+_VIEWS = ("list_view", "large_list_view")
+
+
 def check_types(sources: Sequence[Source], names: Sequence[str]) -> None:
     """What files call by one name must be of one type: else one would be rounded, or read, like the other."""
     first = sources[0].schema
+    _check_storage(sources[0], names)
     for name in names:
         for source in sources[1:]:
             if name in source.schema.names:
+                _check_storage(source, [name])
                 wanted, own = (_plain_type(schema.field(name).type) for schema in (first, source.schema))
                 if own != wanted:
                     said = f"{printable(name)} is of type {own}, in the first file {wanted}"
                     raise BadFile(f"{said}; convert one", file=source.name)
+
+
+def _check_storage(source: Source, names: Sequence[str]) -> None:
+    """Refuse columns that Arrow can store and computes little with: runs of equal values, and views of lists."""
+    import pyarrow.types as kinds
+
+    # older versions do not know views of lists
+    odd = [kinds.is_run_end_encoded, *(getattr(kinds, f"is_{one}") for one in _VIEWS if hasattr(kinds, f"is_{one}"))]
+    for name in names:
+        kind = source.schema.field(name).type
+        if any(one(kind) for one in odd):
+            raise BadFile(f"is stored as {kind}", column=name, hint="store it as a plain column", file=source.name)
 
 
 def check_lengths(table: pa.Table, names: Sequence[str], where: Mapping[str, Any]) -> None:
@@ -34,7 +51,7 @@ def check_lengths(table: pa.Table, names: Sequence[str], where: Mapping[str, Any
         column = table.column(name)
         if pa.types.is_dictionary(column.type) and any(_is_long(chunk.dictionary) for chunk in column.chunks):
             column = pa.chunked_array([chunk.dictionary for chunk in column.chunks])
-        if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        if not is_text_type(column.type):
             continue
         # bytes, of which there are at least as many as characters, are counted without reading them
         if (pc.max(pc.binary_length(column)).as_py() or 0) <= limits.LABEL:
@@ -53,21 +70,32 @@ def check_lengths(table: pa.Table, names: Sequence[str], where: Mapping[str, Any
 
 def _is_long(values: Any) -> bool:
     """Whether one of the values of an encoded column may be longer than names are."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
-    is_text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
-    return is_text and (pc.max(pc.binary_length(values)).as_py() or 0) > limits.LABEL
+    return is_text_type(values.type) and (pc.max(pc.binary_length(values)).as_py() or 0) > limits.LABEL
+
+
+def type_of_values(kind: Any) -> Any:
+    """The type of the values of a column, which may be held once each."""
+    import pyarrow.types as kinds
+
+    return kind.value_type if kinds.is_dictionary(kind) else kind
+
+
+def is_text_type(kind: Any) -> bool:
+    """Whether a column of this type holds text."""
+    import pyarrow.types as kinds
+
+    return bool(kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind))
 
 
 def _plain_type(kind: Any) -> str:
     """A type without the ways there are to store it."""
     import pyarrow.types as kinds
 
-    if kinds.is_dictionary(kind):
-        kind = kind.value_type
+    kind = type_of_values(kind)
     if kinds.is_list(kind) or kinds.is_large_list(kind) or kinds.is_fixed_size_list(kind):
         return f"list of {kind.value_type}"
-    if kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind):
+    if is_text_type(kind):
         return "text"
     return "whole numbers" if kinds.is_integer(kind) else str(kind)

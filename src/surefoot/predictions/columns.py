@@ -199,6 +199,8 @@ def _numbers_from_objects(name: str, array: Array) -> Array:
 def check_tensor(name: str, given: Any) -> None:
     """Raise for tensors whose values cannot be computed with as they lie."""
     kind = str(given.dtype).removeprefix("torch.")
+    if given.is_nested:
+        raise InvalidPredictions("is a nested tensor", argument=name, hint="give one with as many values in each row")
     if str(given.layout) != "torch.strided":
         raise InvalidPredictions("is a sparse tensor", argument=name, hint=f"give {name}.to_dense()")
     if given.is_quantized:
