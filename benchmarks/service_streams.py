@@ -53,7 +53,7 @@ def pending(rows: int) -> str:
             with service.looking(service.find("model", "1")):
                 pass
             if (start + step) % max(step, rows // 50) == 0:
-                service.tidy()
+                service.tidy(service.find("model", "1"))
             if (start + step) % max(step, rows // 5) == 0:
                 with service.looking(service.find("model", "1")) as follower:
                     monitor = follower.monitor

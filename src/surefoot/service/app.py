@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import calendar
 import json
+import logging
 import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -30,6 +31,8 @@ from surefoot.service.refused import Refused
 from surefoot.service.service import Service
 from surefoot.service.tokens import Grant
 from surefoot.service.totals import by_day, by_hour
+
+log = logging.getLogger("surefoot.service")
 
 _COOKIE = "surefoot_token"
 _HEADERS = {
@@ -241,8 +244,9 @@ class App:
             try:
                 self.service.store.streams()
             except Exception as error:
-                reason = printable(" ".join(str(error).split()), 200)
-                return PlainTextResponse(f"the store does not answer: {reason}", status_code=503)
+                # whoever asks needs no token, so why it does not is for the log alone
+                log.warning("the store does not answer: %s", printable(" ".join(str(error).split()), 200))
+                return PlainTextResponse("the store does not answer", status_code=503)
             return PlainTextResponse("ok")
 
         return await run_sync(ask)
