@@ -39,11 +39,11 @@ print(peak() - before)
 """
 
 
-def pending(rows: int) -> str:
-    """Memory of the service with its default window, and of a monitor that awaits every label."""
+def pending(rows: int, window: int = 100_000) -> str:
+    """Memory of the service with a label window, by default its own, and of a monitor that awaits every label."""
     looks = []
     with tempfile.TemporaryDirectory() as folder:
-        service = Service(connect(str(Path(folder) / "store.db")))
+        service = Service(connect(str(Path(folder) / "store.db")), label_window=window)
         step, began = 10_000, time.process_time()
         rng = np.random.default_rng(0)
         for start in range(0, rows, step):
@@ -77,7 +77,7 @@ def pending(rows: int) -> str:
         "peak memory of the process",
         "store on disk",
     ]
-    return f"""Predictions whose labels never come, through the service in one process (store, monitor, saves, ids dropped), with the default label window of 100,000:
+    return f"""Predictions whose labels never come, through the service in one process (store, monitor, saves, ids dropped), with a label window of {window:,} predictions (the default is 100,000):
 
 {table(columns, looks)}
 
