@@ -30,7 +30,7 @@ from surefoot.service.pages import index_page, line_of, stream_page
 from surefoot.service.refused import Refused
 from surefoot.service.service import Service
 from surefoot.service.tokens import Grant
-from surefoot.service.totals import by_day, by_hour
+from surefoot.service.totals import by_day, by_hour, fold_all
 
 log = logging.getLogger("surefoot.service")
 
@@ -152,6 +152,8 @@ class App:
         def read() -> dict[str, Any]:
             stream = self.service.find(model, version)
             found = self.service.state(stream)
+            # labels that came last are in the days, too
+            fold_all(self.service.database, stream)
             return {**found, "days": by_day(by_hour(self.service.database, stream))}
 
         return JSONResponse(await self._read(read))
