@@ -6,8 +6,9 @@
 # make bench  speed, as ratios measured side by side
 # make dist   build the wheel and the sdist, install each in a clean environment and run it there
 # make fuzz   read 100,000 damaged files (FUZZ_FILES=...), which takes an hour or two; what escapes is kept in build/fuzz
+# make fuzz-requests  send 50,000 damaged and hostile requests (FUZZ_REQUESTS=...) to the service
 # make test-lowest  run the suite with the lowest versions that pyproject.toml promises (needs Python 3.11)
-.PHONY: demo test test-heavy fuzz test-lowest check format stub docs bench dist clean
+.PHONY: demo test test-heavy fuzz fuzz-requests test-lowest check format stub docs bench dist clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -43,6 +44,11 @@ FUZZ_FILES ?= 100000
 FUZZ_SEED ?= 1
 fuzz: .venv/.ready
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --n $(FUZZ_FILES) --seed $(FUZZ_SEED)
+
+# damaged and hostile requests to the service, in some minutes
+FUZZ_REQUESTS ?= 50000
+fuzz-requests: .venv/.ready
+	$(BIN)/python -m tests.service.fuzzing --n $(FUZZ_REQUESTS) --seed $(FUZZ_SEED)
 
 # The lowest version of every package that pyproject.toml names, and the newest of what those need in turn.
 # Old matplotlib calls new pyparsing, and old Narwhals new DuckDB, by names that are going: those warnings are theirs.

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.service_load import processor_seconds
 from tests.service.killing import check, kill_again_and_again
 from tests.service.serving import Server
 
@@ -20,6 +21,8 @@ class Found:
     rows: int
     acknowledged: dict[str, int]
     starts: np.ndarray
+    #: Of a start at the end, without load.
+    processor: float
     load_average: float
 
 
@@ -41,8 +44,11 @@ def run(where: str, kills: int, *, seed: int, database: Any) -> Found:
 
     sent, starts = kill_again_and_again(server, waits.tolist(), kill, rows=5_000_000, seed=seed, senders=4, pause=0.05)
     found = check(server, sent)
+    server.start()
+    processor = processor_seconds(server)
+    server.stop()
     acknowledged = {what: found[what] for what in ("predictions", "labels")}
-    return Found(kills, found["rows"], acknowledged, np.array(starts), os.getloadavg()[0])
+    return Found(kills, found["rows"], acknowledged, np.array(starts), processor, os.getloadavg()[0])
 
 
 def text(found: Found, postgres: bool) -> str:
@@ -51,5 +57,5 @@ def text(found: Found, postgres: bool) -> str:
     starts = found.starts
     return f"""{found.kills} kills of {what}, at random moments, one in twenty after 10 to 35 seconds and the others within 2, while four connections sent predictions and then their labels. Then every acknowledged request was sent again, and none of its rows was new; what was not acknowledged was sent again, and each request counted whole or was there already. In the end {found.rows:,} rows (of which {found.acknowledged["predictions"]:,} predictions and {found.acknowledged["labels"]:,} labels had been acknowledged before their server died) were each counted once: counts are equal, and `log_e`, expected errors and every total of the tally are those of one batch to 1e-12.
 
-From the start of the process until `/readyz` answered: {np.median(starts):.2f} s in the median, {np.percentile(starts, 95):.2f} s in 95%, {starts.max():.2f} s at most (load average at the end {found.load_average:.1f}).
+From the start of the process until `/readyz` answered: {np.median(starts):.2f} s in the median, {np.percentile(starts, 95):.2f} s in 95%, {starts.max():.2f} s at most (load average at the end {found.load_average:.1f}); {found.processor:.2f} s of processor time.
 """

@@ -16,6 +16,7 @@ from benchmarks.evidence_report import table
 from surefoot.service.batches import Prediction
 from surefoot.service.database import connect
 from surefoot.service.service import Service
+from surefoot.service.totals import fold_all
 from tests.service.simulation import STEP, Simulated, draw, run
 
 #: Streams of one store, rows of a stream, and where the streams change that do.
@@ -39,11 +40,11 @@ print(peak() - before)
 """
 
 
-def pending(rows: int) -> str:
-    """Memory of the service with its default window, and of a monitor that awaits every label."""
+def pending(rows: int, window: int = 100_000) -> str:
+    """Memory of the service with a label window, by default its own, and of a monitor that awaits every label."""
     looks = []
     with tempfile.TemporaryDirectory() as folder:
-        service = Service(connect(str(Path(folder) / "store.db")))
+        service = Service(connect(str(Path(folder) / "store.db")), label_window=window)
         step, began = 10_000, time.process_time()
         rng = np.random.default_rng(0)
         for start in range(0, rows, step):
@@ -53,7 +54,9 @@ def pending(rows: int) -> str:
             with service.looking(service.find("model", "1")):
                 pass
             if (start + step) % max(step, rows // 50) == 0:
-                service.tidy()
+                # as the chores do: ids are dropped once they are counted
+                fold_all(service.database, service.find("model", "1"))
+                service.tidy(service.find("model", "1"))
             if (start + step) % max(step, rows // 5) == 0:
                 with service.looking(service.find("model", "1")) as follower:
                     monitor = follower.monitor
@@ -77,7 +80,7 @@ def pending(rows: int) -> str:
         "peak memory of the process",
         "store on disk",
     ]
-    return f"""Predictions whose labels never come, through the service in one process (store, monitor, saves, ids dropped), with the default label window of 100,000:
+    return f"""Predictions whose labels never come, through the service in one process (store, monitor, saves, ids dropped), with a label window of {window:,} predictions (the default is 100,000):
 
 {table(columns, looks)}
 

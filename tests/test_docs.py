@@ -131,13 +131,23 @@ def test_a_block_that_needs_more_runs(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         page = run_page(text, named(path), tmp_path)
-        if need == "uvicorn":
+        if need in ("java", "uvicorn"):
             monkeypatch.chdir(tmp_path)
+        if need == "java":
+            labelled(tmp_path / "labelled")
+        if need == "uvicorn":
             page.namespace.update(request.getfixturevalue("service"))
         printed = [page.run(code).text for asked, code in NEEDS.findall(text) if asked == need]
         # what packages leave to the garbage collector is theirs
         gc.collect()
-    if need == "java":
+    if need == "java" and path.stem == "service":
+        from surefoot.service.database import connect
+        from surefoot.service.store import Store
+
+        database = connect("surefoot.db")
+        assert Store(database).find("fraud", "3").counts.labelled == 400
+        database.close()
+    elif need == "java":
         assert printed[-1].splitlines()[-1] == page.namespace["a"].verdict
     elif need == "mlflow":
         page.namespace["mlflow"].set_tracking_uri(None)
@@ -149,6 +159,15 @@ def test_a_block_that_needs_more_runs(
         assert logged["verdict"] == page.namespace["a"].verdict
     else:
         assert "csr" in printed[-1].lower() or "CalibratedSizeRatio" in printed[-1]
+
+
+def labelled(folder: Path) -> None:
+    """Rows of which it is known whether they are correct."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    folder.mkdir()
+    pq.write_table(pa.table({"correct": [True, False] * 200, "confidence": [0.75] * 400}), folder / "rows.parquet")
 
 
 @pytest.fixture

@@ -59,7 +59,8 @@ class Sent:
                     self.refused.append(f"{status}: {answer}")
                 if status != 200:
                     break
-            until.wait(pause)
+            # of what fails there is soon enough to send again
+            until.wait(pause if status == 200 else 10 * pause)
 
 
 def kill_again_and_again(

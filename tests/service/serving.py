@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import re
@@ -71,7 +72,8 @@ class Server:
                 status, text = answer.status, answer.read()
         except urllib.error.HTTPError as error:
             status, text = error.code, error.read()
-        except OSError:
+        except (OSError, http.client.HTTPException):
+            # also an answer of which only a part came
             return 0, None
         try:
             return status, json.loads(text)

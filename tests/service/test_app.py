@@ -67,6 +67,7 @@ def test_a_prediction_and_its_label_are_counted_at_once(client) -> None:
     assert client.post(f"{PATH}/labels", {"id": "a", "correct": False}).json()["counted"] == 1
     state = client.get(f"{PATH}/state").json()
     assert (state["predictions"], state["labelled"], state["monitor"]["observed_errors"]) == (1, 1, 1)
+    assert [day["observed_errors"] for day in state["days"]] == [1]
     assert client.get("/v1/models").json() == {"models": [{"model": "fraud", "version": "3"}]}
 
 

@@ -170,6 +170,8 @@ def _run(app: Any, host: str, port: int, store: str, token: str | None, *, is_op
 
     import uvicorn
 
+    from surefoot.service.connections import Connection
+
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     # requests wait for a thread that computes 1 ms at most, and not 5
     sys.setswitchinterval(0.001)
@@ -177,6 +179,8 @@ def _run(app: Any, host: str, port: int, store: str, token: str | None, *, is_op
     _greet(f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}", store, token, is_open=is_open)
     config = uvicorn.Config(
         app.asgi,
+        http=Connection,
+        ws="none",
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -199,6 +203,8 @@ def _listen(host: str, port: int) -> Any:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
+        # from here on requests wait, also those of who is quicker than we are
+        listener.listen(1_000)
     except OSError as error:
         listener.close()
         raise Failed(print_error(f"cannot listen at {host}:{port}: {error.strerror}; choose a --port", 3)) from error

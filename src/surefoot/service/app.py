@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import calendar
 import json
+import logging
 import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -29,7 +30,9 @@ from surefoot.service.pages import index_page, line_of, stream_page
 from surefoot.service.refused import Refused
 from surefoot.service.service import Service
 from surefoot.service.tokens import Grant
-from surefoot.service.totals import by_day, by_hour
+from surefoot.service.totals import by_day, by_hour, fold_all
+
+log = logging.getLogger("surefoot.service")
 
 _COOKIE = "surefoot_token"
 _HEADERS = {
@@ -149,6 +152,8 @@ class App:
         def read() -> dict[str, Any]:
             stream = self.service.find(model, version)
             found = self.service.state(stream)
+            # labels that came last are in the days, too
+            fold_all(self.service.database, stream)
             return {**found, "days": by_day(by_hour(self.service.database, stream))}
 
         return JSONResponse(await self._read(read))
@@ -241,8 +246,9 @@ class App:
             try:
                 self.service.store.streams()
             except Exception as error:
-                reason = printable(" ".join(str(error).split()), 200)
-                return PlainTextResponse(f"the store does not answer: {reason}", status_code=503)
+                # whoever asks needs no token, so why it does not is for the log alone
+                log.warning("the store does not answer: %s", printable(" ".join(str(error).split()), 200))
+                return PlainTextResponse("the store does not answer", status_code=503)
             return PlainTextResponse("ok")
 
         return await run_sync(ask)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from surefoot._io.printable import printable, printable_value
+from surefoot.service.arrow import read_rows
 from surefoot.service.refused import Refused
 
 #: Limits of a request; each is refused with its number.
@@ -79,7 +80,7 @@ def _read(body: bytes, content_type: str, what: str, row: Callable[[Any, str], A
         _check_number(len(lines))
         rows = [_parse(line, f"line {i}") for i, line in lines]
     elif kind == ARROW:
-        rows = _arrow(body)
+        rows = read_rows(body, MOST_ROWS)
     else:
         raise Refused(415, f"the body is {printable(kind)}; send {JSON}, {LINES} or {ARROW}")
     return _rows(rows, what, row)
@@ -92,7 +93,7 @@ def message(body: bytes) -> list[list[Prediction] | list[Label]]:
     confidence.
     """
     # an Arrow stream begins with a mark that no JSON begins with
-    found = _arrow(body) if body.startswith(b"\xff\xff\xff\xff") else _parse(body, "the message")
+    found = read_rows(body, MOST_ROWS) if body.startswith(b"\xff\xff\xff\xff") else _parse(body, "the message")
     if isinstance(found, dict) and ("predictions" in found or "labels" in found):
         other = next((name for name in found if name not in ("predictions", "labels")), None)
         if other is not None:
@@ -140,23 +141,6 @@ def _parse(text: bytes, where: str) -> Any:
 
 def _refuse_constant(constant: str) -> float:
     raise ValueError(f"{constant} is not a JSON number")
-
-
-def _arrow(body: bytes) -> list[Any]:
-    import pyarrow as pa
-
-    try:
-        with pa.ipc.open_stream(pa.py_buffer(body)) as stream:
-            held, found = 0, []
-            for batch in stream:
-                batch.validate(full=True)
-                held += batch.num_rows
-                if held > MOST_ROWS or batch.nbytes > 64 << 20:
-                    raise Refused(413, f"more than {MOST_ROWS:,} rows in one request; send at most {MOST_ROWS:,}")
-                found += batch.to_pylist()
-            return found
-    except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError, MemoryError) as why:
-        raise Refused(400, f"the body is not an Arrow stream: {printable(str(why), 120)}") from why
 
 
 def _prediction(row: Any, where: str) -> Prediction:

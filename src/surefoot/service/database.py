@@ -123,11 +123,17 @@ class _Pool:
                 return
         connection.close()
 
-    def close(self) -> None:
+    def drop_idle(self) -> None:
+        """Close those that nobody uses: the server that they led to is gone."""
         with self._lock:
-            self._is_closed, idle, self._idle = True, self._idle, []
+            idle, self._idle = self._idle, []
         for connection in idle:
             connection.close()
+
+    def close(self) -> None:
+        with self._lock:
+            self._is_closed = True
+        self.drop_idle()
 
 
 def _unavailable(error: Exception) -> Refused:
@@ -253,6 +259,8 @@ class Postgres:
                 cursor.run(f"SET TRANSACTION ISOLATION LEVEL {kind}")
                 yield cursor
         except (self._psycopg.OperationalError, self._psycopg.InterfaceError) as error:
+            if connection is None or connection.closed:
+                self._pool.drop_idle()
             raise _unavailable(error) from error
         finally:
             if connection is not None and not connection.closed:
