@@ -100,7 +100,7 @@ class ArrayPredictions(InMemory):
         for p in _as_rows(self.probabilities, labels):
             yield np.where(p == 0, self._least, p) if self._least else p
 
-    def tally_classes(self, terms: Sequence[Term]) -> list[Tally] | None:
+    def _tally_classes(self, terms: Sequence[Term]) -> list[Tally] | None:
         found: list[Tally] | None = import_module("surefoot.engines.class_events").tally_classes(self, terms)
         return found
 

@@ -93,7 +93,7 @@ def tally_views(predictions: Predictions, terms: Iterable[Term], *, exact: bool,
     whole = predictions._add_up(of_rows, exact=exact, by=by) if has_rows else Tally({})
     if of_classes:
         labels = predictions.labels or ()
-        at_once = predictions.tally_classes(of_classes) if by is None else None
+        at_once = predictions._tally_classes(of_classes) if by is None else None
         if at_once is None:
             sliced, values = predictions._with_slices(by)
             at_once = [tally_views(sliced.event(label), of_classes, exact=exact, by=values) for label in labels]
