@@ -1,4 +1,4 @@
-"""`make bench`: run every job beside what it is compared with, and write benchmarks/RESULTS.md."""
+"""`make bench`: run every job beside what it is compared with, and beside the last run in benchmarks/RESULTS.md."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from benchmarks.calls import calls
 from benchmarks.decisions import speed
 from benchmarks.files import files
 from benchmarks.logs import logs
+from benchmarks.report import milliseconds, page, recorded
 from benchmarks.rows import Row, best
+from benchmarks.waits import waits
 from surefoot.engines.parallel import in_parallel, workers
 
 SIX = ["csr", "csr_sigma", "cw_accuracy", "gain", "brier", "accuracy"]
@@ -428,10 +430,6 @@ def machine() -> str:
     return f"{model}, {workers()} processors, {platform.system()}, Python {platform.python_version()}, {', '.join(packages)}"
 
 
-def milliseconds(seconds: float) -> str:
-    return "-" if seconds != seconds else f"{seconds * 1e3:,.2f} ms"
-
-
 def main() -> None:
     jobs = {
         f.__name__: f
@@ -439,6 +437,7 @@ def main() -> None:
             six,
             constructor,
             calls,
+            waits,
             rankings,
             ece,
             small,
@@ -454,25 +453,13 @@ def main() -> None:
     }
     chosen = sys.argv[1:] or list(jobs)
     rows = []
+    begun = time.perf_counter()
     for name in chosen:
         print(f"{name} ...", file=sys.stderr)
         rows += jobs[name]()
         gc.collect()
-    lines = [
-        "# Speed",
-        "",
-        "Ratios measured side by side in one run of `make bench`; times are the least of several, and depend on the machine.",
-        "",
-        f"Machine: {machine()}.",
-        "",
-        "| job | ours | against | theirs | wanted | measured |",
-        "|---|---:|---|---:|---|---|",
-        *(
-            f"| {r.job} | {milliseconds(r.ours)} | {r.against} | {milliseconds(r.theirs)} | {r.wanted} | {r.ratio} |"
-            for r in rows
-        ),
-    ]
-    text = "\n".join(lines) + "\n"
+        print(f"{name} done, {time.perf_counter() - begun:.0f} s in all", file=sys.stderr)
+    text = page(rows, machine(), recorded(RESULTS))
     print(text)
     if chosen == list(jobs):
         RESULTS.write_text(text)

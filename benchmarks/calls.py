@@ -49,21 +49,27 @@ def _two_classes() -> list[Row]:
     return rows
 
 
-def _softmax(z: np.ndarray) -> np.ndarray:
+def softmax(z: np.ndarray) -> np.ndarray:
     shares = z - z.max(axis=1, keepdims=True)
     np.exp(shares, out=shares)
     shares /= shares.sum(axis=1, keepdims=True)
     return shares
 
 
-def _many_classes() -> list[Row]:
+def many_classes() -> tuple[np.ndarray, np.ndarray]:
+    """50,000 labels of 1,000 classes, and their logits."""
     rng = np.random.default_rng(1)
     n, k = 50_000, 1000
     z = rng.normal(size=(n, k)).astype(np.float32) * 2
     top = z.argmax(axis=1)
     y = np.where(rng.random(n) < 0.7, top, rng.integers(0, k, n))
     z[np.arange(n), top] += 5
-    softmax = spent(lambda: _softmax(z))
+    return y, z
+
+
+def _many_classes() -> list[Row]:
+    y, z = many_classes()
+    softmax = spent(lambda: softmax(z))
     took = spent(lambda: sf.Predictions.from_logits(y, z))
     rows = [
         Row(
@@ -75,14 +81,22 @@ def _many_classes() -> list[Row]:
             f"{took / softmax:.1f}x",
         )
     ]
-    table = _softmax(z)
-    for name, p in (
-        ("probabilities", sf.Predictions.from_probabilities(y, table)),
-        ("logits", sf.Predictions.from_logits(y, z)),
+    table = softmax(z)
+    for name, given, p, options in (
+        ("probabilities", table, sf.Predictions.from_probabilities(y, table), {}),
+        ("logits", z, sf.Predictions.from_logits(y, z), {"from_logits": True}),
     ):
-        alone, whole = spent(lambda p=p: sf.cw_auc(p), 1), spent(lambda p=p: sf.assess(p), 1)
-        job = f"assess, 50,000 x 1,000 {name} (processor time)"
-        rows.append(Row(job, whole, "cw_auc alone", alone, "at most 1.3x", f"{whole / alone:.1f}x"))
+        for checks, ranked, assessed in (
+            (
+                "with its checks",
+                lambda given=given, options=options: sf.cw_auc(y, given, **options),
+                lambda given=given, options=options: sf.assess(y, given, **options),
+            ),
+            ("without", lambda p=p: sf.cw_auc(p), lambda p=p: sf.assess(p)),
+        ):
+            alone, whole = spent(ranked, 1), spent(assessed, 1)
+            job = f"assess, 50,000 x 1,000 {name}, {checks} (processor time)"
+            rows.append(Row(job, whole, "cw_auc alone", alone, "at most 1.3x", f"{whole / alone:.1f}x"))
     return rows
 
 

@@ -58,3 +58,18 @@ def test_rankings_of_many_classes_are_computed_where_one_is_asked_for(
     a.to_html(tmp_path / "report.html")
     assert sf.assess(p, metrics=["auc"]).metrics == alone
     assert "auc" in alone
+
+
+def test_areas_of_classes_are_kept_for_the_report() -> None:
+    from sklearn.metrics import roc_auc_score
+
+    rng = np.random.default_rng(3)
+    p = rng.dirichlet(np.ones(4), 300)
+    y = rng.integers(0, 3, 300)
+    a = sf.assess(sf.Predictions.from_probabilities(y, p, labels=range(4)))
+    weight = p.max(axis=1)
+    for k in range(3):
+        assert a.areas["auc"][k] == pytest.approx(roc_auc_score(y == k, p[:, k]), abs=1e-12)
+        assert a.areas["cw_auc"][k] == pytest.approx(roc_auc_score(y == k, p[:, k], sample_weight=weight), abs=1e-12)
+    assert np.isnan([a.areas["auc"][3], a.areas["cw_auc"][3]]).all()
+    assert not sf.assess(y_true=[0, 1] * 50, probabilities=[0.2, 0.7] * 50).areas

@@ -359,3 +359,30 @@ def test_they_clone(model) -> None:
     assert set(METHODS) == {type(one).__name__ for one in EVERY}
     assert model.guarantee
     assert model.cost
+
+
+@pytest.mark.parametrize("scale", [0.02, 1.0, 40.0])
+@pytest.mark.parametrize("from_logits", [True, False])
+def test_temperature_is_found_however_far_it_is(scale: float, from_logits: bool) -> None:
+    from scipy.optimize import minimize_scalar
+    from scipy.special import log_softmax, softmax
+
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(800, 4))
+    y = (softmax(z, axis=1).cumsum(axis=1) < rng.random(800)[:, None]).sum(axis=1)
+    z *= scale
+
+    def loss(logarithm: float) -> float:
+        return -float(log_softmax(z * np.exp(logarithm), axis=1)[np.arange(800), y].sum())
+
+    expected = np.exp(minimize_scalar(loss, bounds=(np.log(1e-3), np.log(1e3)), method="bounded").x)
+    found = Temperature(from_logits=from_logits).fit(z if from_logits else softmax(z, axis=1), y)
+    assert found.maps_[0].inverse == pytest.approx(expected, rel=1e-4)
+
+
+def test_temperature_of_what_no_temperature_mends_is_as_far_as_can_be() -> None:
+    y = np.arange(6) % 3
+    sure = np.full((6, 3), 0.05)
+    sure[np.arange(6), y] = 0.9
+    assert Temperature().fit(sure, y).maps_[0].inverse == 1e3
+    assert Temperature().fit(sure, (y + 1) % 3).maps_[0].inverse == 1e-3

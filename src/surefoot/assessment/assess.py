@@ -38,7 +38,7 @@ from surefoot.decisions.offers import offers_of
 from surefoot.errors import InvalidPredictions
 from surefoot.figures.reliability import bands, near_certainty, reliability
 from surefoot.metrics import ALL
-from surefoot.metrics.ranking import weights_of_classes
+from surefoot.metrics.ranking import areas_of_classes, weights_of_classes
 from surefoot.metrics.tallying import by_name
 from surefoot.metrics.terms import CORRECT, WEIGHT
 from surefoot.predictions import ArrayPredictions, Predictions
@@ -219,6 +219,7 @@ def with_all_metrics(a: Assessment) -> Assessment:
         a,
         metrics={name: a.metrics[name] if name in a.metrics else float(values[name].value) for name in held},
         reasons={**a.reasons, **{name: one.note for name, one in values.items() if one.note}, **reasons},
+        areas=a.areas or areas_of_classes(tally),
     )
 
 
@@ -346,6 +347,7 @@ def _conclude(evidence: Evidence, request: Request) -> Assessment:
         offers=() if evidence.dependence is not None else offers_of(whole, level),
         not_attempted=totals.not_attempted,
         slices_not_attempted=totals.slices_not_attempted,
+        areas=areas_of_classes(totals) if rows is not None else {},
     )
 
 

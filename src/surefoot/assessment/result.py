@@ -17,6 +17,7 @@ from surefoot.assessment.slices import Slice
 from surefoot.assessment.surprises import Surprise
 from surefoot.assessment.verdict import Degree, Verdict
 from surefoot.core.frames import Backend, build_frame
+from surefoot.core.table import Floats
 from surefoot.core.tally import Label
 from surefoot.core.view import View
 from surefoot.decisions.offers import Offer
@@ -121,6 +122,9 @@ class Assessment:
         Rows that were not attempted (refused, abstained). They are neither right nor wrong: no number here counts them.
     slices_not_attempted : mapping of label to int
         Of slices in which no row was attempted, which are not among ``slices``, the number of rows.
+    areas : mapping of str to array
+        ``"auc"`` and ``"cw_auc"`` of each class, in the order of the labels, where there are more than two classes and
+        they were ranked; nan for a class without rows inside or outside of it.
     """
 
     verdict: Verdict
@@ -160,6 +164,7 @@ class Assessment:
     offers: tuple[Offer, ...] = ()
     not_attempted: int = 0
     slices_not_attempted: Mapping[Label, int] = field(default_factory=dict)
+    areas: Mapping[str, Floats] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def recalibrated(self) -> Recalibrated | None:

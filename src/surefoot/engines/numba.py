@@ -28,7 +28,8 @@ _TEXTS: dict[str, str] = {
     "subtract": "{0} - {1}",
     "multiply": "{0} * {1}",
     "divide": "{0} / {1}",
-    "log": "np.log({0})",
+    # of classes that are not true it is asked of 1 in nearly every row
+    "log": "0.0 if {0} == 1.0 else np.log({0})",
     "reciprocal": "0.0 if {0} == 0.0 else 1.0 / {0}",
     "greater": "1.0 if {0} > {1} else 0.0",
     "at_least": "1.0 if {0} >= {1} else 0.0",
@@ -42,7 +43,7 @@ _TEXTS: dict[str, str] = {
 class Body:
     """The lines of a loop body that evaluate a program, each value named once."""
 
-    def __init__(self, steps: Program) -> None:
+    def __init__(self, steps: Program, column: str = "np.float64({0}[i])") -> None:
         self.lines: list[str] = []
         #: What each step comes to: the name of a value, or a number.
         names: list[str] = []
@@ -51,7 +52,7 @@ class Body:
                 names.append(repr(arguments[0]))
                 continue
             if operation == "column":
-                text = f"np.float64({arguments[0]}[i])"
+                text = column.format(arguments[0])
             elif operation in _TEXTS:
                 text = _TEXTS[operation].format(*(names[at] for at in arguments))
             else:

@@ -101,3 +101,56 @@ def add(keys, values, ends):
 
 run = (count, place, add)
 """
+
+
+@lru_cache(maxsize=64)
+def packed_source(winners: Term, losers: Term, shape: Shape) -> str:
+    """The kernel for rows of two classes, each packed into a number: packing them, and counting pairs once sorted.
+
+    A packed row is the bits of its score, and one more that says whether it is positive; its confidence follows from
+    the score. ``pack`` tells whether it does in every row. ``pairs`` adds up, of each part between two edges, what the
+    winners win, what the losers win, and the totals of both; rows of one score lie in one part.
+    """
+    body = Body(program_of((winners, losers), shape), column="{0}")
+    win, lose = body.results
+    return f"""{HEAD}
+{STRICT}
+def pack(scores, bits, positive, confidence, keys):
+    follows = True
+    for i in range(keys.shape[0]):
+        score = scores[i]
+        rest = 1.0 - score
+        follows &= (score if score > rest else rest) == confidence[i]
+        # 0 and -0 are one score
+        keys[i] = ((bits[i] if score != 0.0 else 0) << 1) | positive[i]
+    return follows
+
+
+{STRICT}
+def pairs(keys, edges, sums):
+    for part in range(edges.shape[0] - 1):
+        won, lost, winners, losers, own, other = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        last = np.int64(-1)
+        for i in range(edges[part], edges[part + 1]):
+            code = keys[i] >> 1
+            if code != last:
+                # what one side has below, and half of what it ties with
+                won += own * (losers + other / 2)
+                lost += other * (winners + own / 2)
+                winners += own
+                losers += other
+                own, other, last = 0.0, 0.0, code
+            score = np.int64(code).view(np.float64)
+            rest = 1.0 - score
+            confidence = score if score > rest else rest
+            positive = np.float64(keys[i] & 1)
+{body.indented().replace("        ", "            ")}            own += {win}
+            other += {lose}
+        sums[part, 0] = won + own * (losers + other / 2)
+        sums[part, 1] = lost + other * (winners + own / 2)
+        sums[part, 2] = winners + own
+        sums[part, 3] = losers + other
+
+
+run = (pack, pairs)
+"""

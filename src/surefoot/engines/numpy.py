@@ -27,7 +27,17 @@ from surefoot.engines import numba_cache
 from surefoot.engines.base import Engine, Groups, tally_in_memory
 from surefoot.engines.parallel import in_parallel, workers
 from surefoot.engines.rankings import ClassScores
-from surefoot.engines.rows import BLOCK, OPERATIONS, RUN_FROM, columns, is_worth_compiling, kernel_columns, types_of
+from surefoot.engines.rows import (
+    BLOCK,
+    COMPILED_CELLS,
+    OPERATIONS,
+    RUN_FROM,
+    columns,
+    is_worth_compiling,
+    kernel_columns,
+    run_kernel,
+    types_of,
+)
 from surefoot.predictions.arrays import ArrayPredictions
 
 if TYPE_CHECKING:
@@ -37,8 +47,6 @@ if TYPE_CHECKING:
 _DENSE = 1 << 16
 #: A table of many cells takes larger blocks, or adding it up would cost more than filling it.
 _LARGE_TABLE, _LARGE_BLOCK = 1 << 12, 1 << 16
-#: Cells up to which the compiled loop keeps several tables side by side.
-_COMPILED_CELLS = 1 << 12
 
 Places = npt.NDArray[np.intp]
 
@@ -210,7 +218,7 @@ class NumpyEngine(Engine):
 
     def _compiled_cells(self, groups: Groups) -> dict[str, Table]:
         """The tables of as many keys as one compiled pass can hold; none where NumPy is the better way."""
-        held = {key: terms for key, terms in groups.items() if prod(key.sizes(self.classes)) <= _COMPILED_CELLS}
+        held = {key: terms for key, terms in groups.items() if prod(key.sizes(self.classes)) <= COMPILED_CELLS}
         if not held or len(self.predictions) < RUN_FROM:
             return {}
         arrays = kernel_columns(self.predictions, with_classes=any(key.classes for key in held))
@@ -225,10 +233,10 @@ class NumpyEngine(Engine):
         ):
             return {}
         nothing = [array[:0] for array in arrays]
-        kernel = numba_cache.compile_kernel(written.source, types, lambda run: _run(run, nothing, written.size))
+        kernel = numba_cache.compile_kernel(written.source, types, lambda run: run_kernel(run, nothing, written.size))
         if kernel is None:
             return {}
-        jobs = [partial(_run, kernel, part, written.size) for part in self._shares(arrays)]
+        jobs = [partial(run_kernel, kernel, part, written.size) for part in self._shares(arrays)]
         total = Sums.zeros(written.size)
         for part in in_parallel(jobs):
             total = total.plus(part.high, part.low)
@@ -275,9 +283,3 @@ def _number(digits: list[Any], sizes: list[int]) -> Places:
 
 def _positions(codes: Codes, of: Callable[[slice], Codes]) -> tuple[Codes, Callable[[slice], Places]]:
     return codes, lambda block: np.searchsorted(codes, of(block))
-
-
-def _run(kernel: Callable[..., None], arrays: list[npt.NDArray[Any]], size: int) -> Sums:
-    sums = Sums.zeros(size)
-    kernel(*arrays, sums.high, sums.low)
-    return sums

@@ -17,6 +17,7 @@ from surefoot.core.ordering import stable_order
 from surefoot.core.table import Floats, Sums, Table
 from surefoot.core.term import Shape, Term, program_of
 from surefoot.engines import numba_cache
+from surefoot.engines.packed_scores import PackedScores, packed_scores
 from surefoot.engines.parallel import in_parallel, workers
 from surefoot.engines.rows import OPERATIONS, RUN_FROM, columns, kernel_columns, types_of
 from surefoot.predictions.arrays import ArrayPredictions
@@ -60,7 +61,7 @@ class ClassScores:
         (scores,) = self.predictions.ranking_scores([label])
         return self._table(ordered_bits(scores), label)
 
-    def of_classes(self, labels: Sequence[int], read: Callable[[Table], Result]) -> list[Result]:
+    def of_classes(self, labels: Sequence[int], read: Callable[[Any], Result]) -> list[Result]:
         """What ``read`` makes of the table of each class, several classes at a time.
 
         Negatives between two neighbouring scores of positives may stand there as one: no pair tells them apart.
@@ -70,11 +71,20 @@ class ClassScores:
         results = in_parallel([partial(self._read, group, read) for group in groups])
         return [result for group in results for result in group]
 
-    def _read(self, labels: Sequence[int], read: Callable[[Table], Result]) -> list[Result]:
+    def _read(self, labels: Sequence[int], read: Callable[[Any], Result]) -> list[Result]:
         return [
-            read(self._pool(ordered_bits(scores), label) or self._table(ordered_bits(scores), label))
+            read(self._ranked(scores, label))
             for label, scores in zip(labels, self.predictions.ranking_scores(labels), strict=True)
         ]
+
+    def _ranked(self, scores: Floats, label: int) -> Table | PackedScores:
+        """The scores of a class in order, in the way that takes least for them."""
+        codes = ordered_bits(scores)
+        return (
+            self._pool(codes, label)
+            or packed_scores(self.predictions, scores, self.terms, label)
+            or self._table(codes, label)
+        )
 
     def _table(self, codes: Codes, label: int) -> Table:
         assert self.predictions.labels is not None
@@ -136,9 +146,9 @@ class ClassScores:
         With many classes each has few rows of its own, and all that is left to do for most rows is to order them.
         """
         positive = self.predictions.is_truly(label)
-        of_positives = np.sort(codes[positive])
-        if len(of_positives) * _FEW_POSITIVES > len(codes):
+        if np.count_nonzero(positive) * _FEW_POSITIVES > len(codes):
             return None
+        of_positives = np.sort(codes[positive])
         order = stable_order(codes)
         codes = codes[order]
         edges = [np.searchsorted(codes, of_positives, side) for side in ("left", "right")]

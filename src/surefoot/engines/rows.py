@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from surefoot.core.doubt_table import CUT
-from surefoot.core.table import Floats
+from surefoot.core.table import Floats, Sums
 from surefoot.predictions.arrays import ArrayPredictions
 
 #: Rows a block. Within a block a sum may round once a row, so its relative error is at most 4096 * 2^-53 = 5e-13.
@@ -20,6 +20,8 @@ COMPILE_FROM = 500_000
 #: Characters of a short loop: compiling takes time in proportion to the source, four seconds for 10,000 of them.
 _SHORT = 2_000
 RUN_FROM = 20_000
+#: Cells up to which the compiled loop keeps several tables side by side.
+COMPILED_CELLS = 1 << 12
 
 
 def _reciprocal(x: Floats) -> Floats:
@@ -75,11 +77,22 @@ def kernel_columns(predictions: ArrayPredictions, *, with_classes: bool = False)
     arrays = [predictions.correct.view(np.uint8), confidence, doubt, weight, *classes]
     if confidence.dtype.itemsize < 4 or not all(array.flags.c_contiguous for array in arrays):
         return None
-    # one type for arrays that may be written and those that may not: else each mixture is compiled anew
+    return read_only(arrays)
+
+
+def read_only(arrays: list[npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
+    """Arrays that a kernel reads: those that may be written are of another type, and each mixture is compiled anew."""
     arrays = [array.view() for array in arrays]
     for array in arrays:
         array.flags.writeable = False
     return arrays
+
+
+def run_kernel(kernel: Callable[..., None], arrays: list[npt.NDArray[Any]], size: int) -> Sums:
+    """What a loop adds up over some rows."""
+    sums = Sums.zeros(size)
+    kernel(*arrays, sums.high, sums.low)
+    return sums
 
 
 def types_of(arrays: list[npt.NDArray[Any]]) -> str:

@@ -193,7 +193,7 @@ def _walk(t: Tally, names: tuple[str, ...], wanted: range) -> dict[str, ByClass]
         rows = []
         for area in held.values():
             if area.value is pair_probability and hasattr(table, "pairs"):
-                # tensors count them where they are
+                # tensors count them where they are, and rows that are one number in one pass
                 won, lost, mass = table.pairs(area.terms)
                 rows.append((_share(won, lost), 0.0, mass))
                 continue
@@ -228,6 +228,13 @@ def weights_of_classes(t: Tally) -> Floats | None:
     if t.labels is None or not t.has(POSITIVE) or not t.has(NEGATIVE):
         return None
     return _by_class(t, "auc", None).support
+
+
+def areas_of_classes(t: Tally) -> dict[str, Floats]:
+    """AUC and cwAUC of each class, where more than two are ranked, and a metric of the tally has walked them."""
+    if t.view != "prediction" or len(t.labels or ()) < 3 or not all(t.has(term) for term in (*PLAIN, *WEIGHTED)):
+        return {}
+    return {name: _by_class(t, name, None).value for name in ("auc", "cw_auc")}
 
 
 @cache

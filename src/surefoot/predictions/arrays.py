@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from surefoot.core.table import Floats
-from surefoot.core.tally import Label
+from surefoot.core.tally import Label, Tally
+from surefoot.core.term import Term
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions.border import Border
 from surefoot.predictions.checks import FRACTION, OUTCOME, refuse_null
@@ -21,6 +23,9 @@ from surefoot.predictions.labels import Kind, as_labels, distinct, encode, kind_
 from surefoot.predictions.memory import InMemory
 
 Flags = npt.NDArray[np.bool_]
+
+#: Rows whose columns are put in one piece together.
+_FETCHED = 512
 
 
 class ArrayPredictions(InMemory):
@@ -89,8 +94,15 @@ class ArrayPredictions(InMemory):
             p = self._clip_scores(table.astype(np.float64, copy=False))
             # small p keep their order for the first label too
             return [p if label == 1 else -p for label in labels]
-        # neighbouring classes are read together: each row is fetched once for all of them
-        return list(self._clip_scores(np.ascontiguousarray(table[:, list(labels)].T, dtype=np.float64)))
+        return list(self._clip_scores(_as_rows(table, labels)))
+
+    def _columns_of(self, labels: Sequence[int]) -> Iterator[Floats]:
+        for p in _as_rows(self.probabilities, labels):
+            yield np.where(p == 0, self._least, p) if self._least else p
+
+    def _tally_classes(self, terms: Sequence[Term]) -> list[Tally] | None:
+        found: list[Tally] | None = import_module("surefoot.engines.class_events").tally_classes(self, terms)
+        return found
 
     def rounded_at(self, decimals: int) -> ArrayPredictions:
         """The same, knowing that confidences are text of so many decimals: a doubt of 0 was rounded, not claimed."""
@@ -205,6 +217,20 @@ def _labels_at(places: Array, labels: tuple[Label, ...]) -> Array:
     if labels == tuple(range(len(labels))):
         return places.astype(np.array(labels).dtype, copy=False)
     return np.array(labels)[places.astype(np.intp, copy=False)]
+
+
+def _as_rows(table: Array, labels: Sequence[int]) -> Floats:
+    """The columns of some classes, each in one piece.
+
+    Neighbouring classes are read together, a few rows at a time: each line of memory is fetched once for all of them.
+    """
+    columns = np.empty((len(labels), len(table)))
+    first, last = min(labels), max(labels)
+    chosen: Any = slice(first, last + 1) if list(labels) == list(range(first, last + 1)) else list(labels)
+    for start in range(0, len(table), _FETCHED):
+        rows = slice(start, start + _FETCHED)
+        columns[:, rows] = table[rows, chosen].T
+    return columns
 
 
 def _read_only(values: Any) -> Any:

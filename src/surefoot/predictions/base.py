@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -197,3 +197,7 @@ class Predictions(Constructors, ABC):
         """The totals of the rows as they are, by the engine of where they lie."""
         tally: Tally = import_module(f"surefoot.engines.{self.engine}").tally(self, terms, exact=exact, by=by)
         return tally
+
+    def _tally_classes(self, terms: Sequence[Term]) -> list[Tally] | None:
+        """The tally of each class as an event, where there is a way to all of them at once; else None."""
+        return None

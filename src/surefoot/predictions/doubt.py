@@ -179,6 +179,8 @@ def doubt_of_rounded_text(decimals: int) -> float:
 def raise_tiny(doubt: Any) -> Any:
     """Doubt as float64, with subnormal numbers raised to the smallest normal one."""
     wide = widen(doubt)
+    if isinstance(wide, np.ndarray) and wide.size and wide.min() >= SMALLEST:
+        return wide
     tiny = (wide > 0) & (wide < SMALLEST)
     if not bool(tiny.any()):
         return wide

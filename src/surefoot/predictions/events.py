@@ -92,11 +92,12 @@ def tally_views(predictions: Predictions, terms: Iterable[Term], *, exact: bool,
     has_rows = of_rows and not is_of_classes
     whole = predictions._add_up(of_rows, exact=exact, by=by) if has_rows else Tally({})
     if of_classes:
-        sliced, values = predictions._with_slices(by)
-        parts = {
-            label: tally_views(sliced.event(label), of_classes, exact=exact, by=values)
-            for label in predictions.labels or ()
-        }
+        labels = predictions.labels or ()
+        at_once = predictions._tally_classes(of_classes) if by is None else None
+        if at_once is None:
+            sliced, values = predictions._with_slices(by)
+            at_once = [tally_views(sliced.event(label), of_classes, exact=exact, by=values) for label in labels]
+        parts = dict(zip(labels, at_once, strict=True))
         whole = _with_events(whole, parts, predictions, by)
     return _in_view(whole, predictions)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import pairwise
@@ -269,11 +269,8 @@ class InMemory(Predictions):
 
     def _chance_of(self, k: int, is_predicted: Any) -> tuple[Any, Any]:
         """The probability of a class in each row, and that of all others together, neither with lost digits."""
-        xp, every = self.xp, slice(None)
-        own, rest = self.confidence_of(every), self.doubt_of(every)
-        if self._rounded is not None:
-            rest = xp.where(self._rounded, rest / SAFE_SIDE, rest)
-            own = xp.where(self._rounded, 1 - rest, own)
+        xp = self.xp
+        own, rest = self.claim_of(slice(None))
         assert self.labels is not None
         if len(self.labels) == 2:
             return xp.where(is_predicted, own, rest), xp.where(is_predicted, rest, own)
@@ -282,21 +279,45 @@ class InMemory(Predictions):
                 f"there are {len(self.labels)} classes, and these predictions hold the probability of one in each row",
                 hint="give the probabilities of all classes",
             )
-        if self._log_odds is not None:
-            p, otherwise = both_sides(self._log_odds.of_class(k), xp)
-        else:
-            p = widen(self.probabilities[:, k])
-            if self._least:
-                p = xp.where(p == 0, self._least, p)
-            otherwise = 1 - p
-            large = (p > 0.5) & ~is_predicted
-            if bool(large.any()):
-                table = widen(self.probabilities[large])
-                otherwise[large] = xp.clip(table[:, :k].sum(axis=1) + table[:, k + 1 :].sum(axis=1), 0.0, 1.0)
-        if self._floor is not None:
-            p = xp.clip(p, self._floor, 1 - self._floor)
-            otherwise = 1 - p
+        p, otherwise = next(self.chances([k], lambda _: is_predicted))
         return xp.where(is_predicted, own, p), xp.where(is_predicted, rest, otherwise)
+
+    def claim_of(self, rows: Any) -> tuple[Any, Any]:
+        """The confidence and the doubt of some rows as those of an event, where both sides count."""
+        own, rest = self.confidence_of(rows), self.doubt_of(rows)
+        if self._rounded is not None:
+            rounded = self._rounded[rows]
+            rest = self.xp.where(rounded, rest / SAFE_SIDE, rest)
+            own = self.xp.where(rounded, 1 - rest, own)
+        return own, rest
+
+    def chances(self, labels: Sequence[int], predicted: Callable[[int], Any]) -> Iterator[tuple[Any, Any]]:
+        """For each of some classes its probability in each row, and that of all others together.
+
+        But in rows where it is ``predicted``: there :meth:`claim_of` has them with all digits.
+        """
+        xp = self.xp
+        if self._log_odds is not None:
+            pairs = (both_sides(odds, xp) for odds in self._log_odds.of_classes(labels))
+        else:
+            pairs = ((p, 1 - p) for p in self._columns_of(labels))
+        for k, (p, otherwise) in zip(labels, pairs, strict=True):
+            if self._log_odds is None:
+                large = p > 0.5
+                large[predicted(k)] = False
+                if bool(large.any()):
+                    table = widen(self.probabilities[large])
+                    otherwise[large] = xp.clip(table[:, :k].sum(axis=1) + table[:, k + 1 :].sum(axis=1), 0.0, 1.0)
+            if self._floor is not None:
+                p = xp.clip(p, self._floor, 1 - self._floor)
+                otherwise = 1 - p
+            yield p, otherwise
+
+    def _columns_of(self, labels: Sequence[int]) -> Iterator[Any]:
+        """The probabilities of some classes, one class after the other."""
+        for k in labels:
+            p = widen(self.probabilities[:, k])
+            yield self.xp.where(p == 0, self._least, p) if self._least else p
 
     def _with_slices(self, by: Any) -> tuple[Self, Any]:
         return self, None if by is None else self.slicing(by)

@@ -117,9 +117,12 @@ class ValueSection(Section):
         labels = a.predictions.labels if a.predictions is not None else None
         if labels is None or not 2 < len(labels) <= 1000:
             return {}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            plain, weighted = (np.asarray(f(a.predictions, average=None)) for f in (auc, cw_auc))
+        if a.areas:
+            plain, weighted = a.areas["auc"], a.areas["cw_auc"]
+        else:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                plain, weighted = (np.asarray(f(a.predictions, average=None)) for f in (auc, cw_auc))
         known = [k for k in range(len(labels)) if not math.isnan(plain[k]) and not math.isnan(weighted[k])]
         if not known:
             return {}

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from surefoot._stats.binomial import more_than
+from surefoot._stats.products import product
 from surefoot.core.table import Floats
 from surefoot.risk.evalues import MIXTURE, factors, log_wealth
 from surefoot.risk.law.bernoulli_sum import CAP, SAME, BernoulliSum
@@ -301,9 +302,9 @@ class TestedSide:
         """For each row of numbers of errors by merged group: the sum of every direction, the counts of every band."""
         cells = self.cells.merged
         weights = weights_of(cells)
-        found = {name: (fired @ weights[name])[:, None] for name in dict.fromkeys(self.stands_for.values())}
+        found = {name: product(fired, weights[name][:, None]) for name in dict.fromkeys(self.stands_for.values())}
         for name, bands in cells.bands.items():
-            found[name] = fired @ (bands[:, None] == np.unique(bands)).astype(np.float64)
+            found[name] = product(fired, (bands[:, None] == np.unique(bands)).astype(np.float64))
         if not math.isnan(self.log_e):
             found[_EVIDENCE] = _log_e_values(cells, fired)[:, None]
         return found
@@ -370,5 +371,5 @@ def _log_e_values(cells: Cells, fired: Floats) -> Floats:
     """The logarithm of the e-value of each row of numbers of errors by group."""
     every = np.ones(len(cells.p), dtype=bool)
     on_wrong, on_right = (np.log(factors(MIXTURE, cells.p, cells.q, which)) for which in (every, ~every))
-    values: Floats = log_wealth(fired @ (on_wrong - on_right).T + on_right @ cells.rows)
+    values: Floats = log_wealth(product(fired, (on_wrong - on_right).T) + on_right @ cells.rows)
     return values

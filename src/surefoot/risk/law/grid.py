@@ -52,8 +52,10 @@ def tail_on_grid(rows: BernoulliSum, s: float, tilt: float, spread: float) -> Ta
         step = int(steps[i])
         fired, chances = _numbers_fired(float(rows.count[i]), float(rows.p[i]))
         before = mass[:reach].copy()
-        mass[:reach] = 0.0
+        mass[:reach] *= chances[0] if not fired[0] else 0.0
         for k, chance in zip(fired, chances, strict=True):
+            if not k:
+                continue
             inside = min(reach, max(0, size - k * step))
             mass[k * step : k * step + inside] += chance * before[:inside]
             if inside < reach:
