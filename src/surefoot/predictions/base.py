@@ -197,3 +197,7 @@ class Predictions(Constructors, ABC):
         """The totals of the rows as they are, by the engine of where they lie."""
         tally: Tally = import_module(f"surefoot.engines.{self.engine}").tally(self, terms, exact=exact, by=by)
         return tally
+
+    def _add_up_events(self, terms: Iterable[Term], *, by: Any) -> dict[Label, Tally] | None:
+        """The totals of each class as an event from one pass, where the engine can; else each view is added up."""
+        return None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot.core.tally import Label, Tally
 from surefoot.core.term import ClassTerm, Term
-from surefoot.core.view import check_view
+from surefoot.core.view import View, check_view
 from surefoot.errors import InvalidPredictions
 
 if TYPE_CHECKING:
@@ -93,18 +93,22 @@ def tally_views(predictions: Predictions, terms: Iterable[Term], *, exact: bool,
     whole = predictions._add_up(of_rows, exact=exact, by=by) if has_rows else Tally({})
     if of_classes:
         sliced, values = predictions._with_slices(by)
-        parts = {
-            label: tally_views(sliced.event(label), of_classes, exact=exact, by=values)
-            for label in predictions.labels or ()
-        }
+        together = sliced._add_up_events(of_classes, by=values)
+        if together is not None:
+            parts = {label: _in_view(part, "event", label) for label, part in together.items()}
+        else:
+            parts = {
+                label: tally_views(sliced.event(label), of_classes, exact=exact, by=values)
+                for label in predictions.labels or ()
+            }
         whole = _with_events(whole, parts, predictions, by)
-    return _in_view(whole, predictions)
+    return _in_view(whole, predictions.view, predictions.event_label)
 
 
-def _in_view(tally: Tally, predictions: Predictions) -> Tally:
+def _in_view(tally: Tally, view: View, event: Label | None) -> Tally:
     """A tally and its slices, which say what their rows are about."""
-    slices = None if tally.slices is None else {v: _in_view(part, predictions) for v, part in tally.slices.items()}
-    return replace(tally, slices=slices, view=predictions.view, event=predictions.event_label)
+    slices = None if tally.slices is None else {v: _in_view(part, view, event) for v, part in tally.slices.items()}
+    return replace(tally, slices=slices, view=view, event=event)
 
 
 def _with_events(whole: Tally, parts: dict[Label, Tally], predictions: Predictions, by: Any) -> Tally:
