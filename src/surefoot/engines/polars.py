@@ -63,9 +63,8 @@ class PolarsEngine(NarwhalsEngine):
 
     def _batches(self, labels: tuple[Label, ...] | None) -> Iterator[pl.DataFrame]:
         """The columns that terms speak of, some rows at a time."""
-        import polars as pl
-
         predictions = self.predictions
+        pl = self.nw.get_native_namespace(predictions.frame)
         columns = [pl.col("sf_correct") == 1, pl.col("sf_confidence"), pl.col("sf_doubt")]
         if predictions.is_weighted:
             columns.append(pl.col("sf_weight"))
