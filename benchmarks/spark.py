@@ -1,6 +1,6 @@
 """What assessing costs on Spark, beside its own sum of the same columns: `python -m benchmarks.spark [FOLDER]`.
 
-Fifty million rows of Parquet, `local[2]`. Writes `benchmarks/SPARK.md`.
+Fifty million rows of Parquet, `local[2]`; of a hundred classes, half a million. Writes `benchmarks/SPARK.md`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from surefoot.metrics import ALL
 from surefoot.metrics.tallying import ALWAYS
 
 ROWS = 50_000_000
+#: The rows of many classes, beside as many of two.
+CLASSES, CLASS_ROWS = 100, 500_000
 
 
 def written(folder: Path) -> Path:
@@ -39,6 +41,25 @@ def written(folder: Path) -> Path:
             y = (rng.random(len(p)) < p).astype(np.int64)
             columns = {"y": y, "p": p, "confidence": np.maximum(p, 1 - p), "correct": (p > 0.5) == (y == 1)}
             writer.write_table(pa.table(columns, schema), row_group_size=1_000_000)
+    return path
+
+
+def written_classes(folder: Path) -> Path:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = folder / "classes.parquet"
+    if path.exists():
+        return path
+    rng = np.random.default_rng(1)
+    names = [f"p_{k}" for k in range(CLASSES)]
+    types = {"y": pa.int64(), "binary": pa.int64(), **dict.fromkeys(names, pa.float64())}
+    with pq.ParquetWriter(path, pa.schema(types)) as writer:
+        for _ in range(10):
+            p = rng.dirichlet(np.full(CLASSES, 0.05), CLASS_ROWS // 10)
+            y = (p.cumsum(axis=1) < rng.random(len(p))[:, None]).sum(axis=1).clip(0, CLASSES - 1)
+            held = {"y": y, "binary": rng.random(len(p)) < p[:, 0], **{name: p[:, k] for k, name in enumerate(names)}}
+            writer.write_table(pa.table({name: pa.array(held[name]).cast(kind) for name, kind in types.items()}))
     return path
 
 
@@ -92,12 +113,23 @@ def main() -> None:
         told("all of assess, from correct and confidence", assessed, base)
         labelled = least(lambda: sf.assess(scored, truth="y", probabilities="p"), 3)
         told("all of assess, from P(second label): classes and rankings too", labelled, summed("y", "p"))
+        many = session.read.parquet(str(written_classes(folder)))
+        named = {"truth": "y", "probabilities": "p_", "labels": list(range(CLASSES))}
+        of_many = least(lambda: sf.assess(many.drop("binary"), **named), 2)
+        of_two = least(lambda: sf.assess(many.select("binary", "p_0"), truth="binary", probabilities="p_0"), 3)
+        print(f"{CLASSES} classes: {of_many:.2f} s; two: {of_two:.2f} s; ratio {of_many / of_two:.1f}", flush=True)
+        classes = (
+            f"All of assess from the probabilities of {CLASSES} classes, {CLASS_ROWS:,} rows: {of_many:.2f} seconds, "
+            f"{of_many / of_two:.1f} times as long as from P(second label) of as many rows ({of_two:.2f}); that is "
+            f"{10 * of_many / of_two / CLASSES:.2f} times for each ten classes. Wanted: at most 2."
+        )
     text = [
         "# Speed on Spark",
         f"Made by `python -m benchmarks.spark` on {datetime.date.today()}: {ROWS:,} rows of Parquet, Spark "
         f"{session.version}, `local[2]`, the least of several runs in one session (the first of each compiles, and takes "
         "half as long again). Checks included.",
         "\n".join(lines),
+        classes,
     ]
     Path(__file__).with_name("SPARK.md").write_text("\n\n".join(text) + "\n", encoding="utf-8")
     session.stop()

@@ -1,7 +1,7 @@
 """Tally on a standalone Spark cluster of two workers, one of which is killed in the middle of a job.
 
 Usage: python spark_cluster.py FOLDER OUT. Starts master and workers on loopback from the pip package, reads the Parquet
-files of the folder, and saves the tally.
+files of the folder, and saves the tally. Whatever happens, what it has started ends with it.
 """
 
 import os
@@ -14,6 +14,8 @@ import time
 from pathlib import Path
 
 COLUMNS = {"truth": "y", "probabilities": "p_"}
+#: Seconds after which a job hangs: a machine with much else to do takes minutes for what takes one by itself.
+MOST = 1500
 
 
 def free_port() -> int:
@@ -69,6 +71,11 @@ def wait_for(what: str, reached, folder: Path) -> None:
         time.sleep(0.1)
 
 
+def hang(number: int, frame: object) -> None:
+    """What the alarm calls: an error in the main thread, so that the cluster is ended on the way out."""
+    raise TimeoutError(f"the cluster was not done after {MOST:,} s")
+
+
 def is_listening(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
@@ -118,4 +125,6 @@ def main(data: Path, out: Path) -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGALRM, hang)
+    signal.alarm(MOST)
     main(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -52,11 +52,12 @@ def kinds():
 @pytest.mark.parametrize(("name", "predictions"), list(kinds()), ids=lambda one: one if isinstance(one, str) else "")
 def test_totals_are_those_of_each_event(at_once, name, predictions):
     terms = [term.inner for term in terms_for([ALL[name] for name in METRICS]) if hasattr(term, "inner")]
-    together = predictions._tally_classes(terms)
+    together = predictions._add_up_events(terms, by=None)
     assert together is not None
-    for label, one in zip(predictions.labels, together, strict=True):
+    assert tuple(together) == tuple(predictions.labels)
+    for label, one in together.items():
         alone = predictions.event(label).tally(terms)
-        assert (one.view, one.event, one.labels, one.rounded) == ("event", label, alone.labels, alone.rounded)
+        assert (one.labels, one.rounded) == (alone.labels, alone.rounded)
         for key, table in alone.tables.items():
             assert one.tables[key].codes.tolist() == table.codes.tolist()
             for term, sums in table.totals.items():
@@ -77,15 +78,15 @@ def test_metrics_are_those_of_scikit_learn(at_once):
 def test_few_numbers_do_not_wait_for_a_compiler(monkeypatch):
     y, _, p = sample()
     monkeypatch.setattr(numba_cache, "is_loaded", lambda *_: False)
-    assert sf.Predictions.from_probabilities(y, p)._tally_classes([ALL["brier"].terms[0]]) is None
+    assert sf.Predictions.from_probabilities(y, p)._add_up_events([ALL["brier"].terms[0]], by=None) is None
 
 
 @pytest.mark.parametrize("metric", ["auc", "equal_mass_ece"])
 def test_what_is_not_made_of_cells_is_asked_of_each_event(at_once, metric):
     y, _, p = sample()
-    assert sf.Predictions.from_probabilities(y, p)._tally_classes(list(ALL[metric].terms)) is None
+    assert sf.Predictions.from_probabilities(y, p)._add_up_events(list(ALL[metric].terms), by=None) is None
 
 
 def test_two_classes_are_asked_by_themselves(at_once):
     y, _, p = sample(k=2)
-    assert sf.Predictions.from_probabilities(y, p)._tally_classes([ALL["brier"].terms[0]]) is None
+    assert sf.Predictions.from_probabilities(y, p)._add_up_events([ALL["brier"].terms[0]], by=None) is None

@@ -152,3 +152,31 @@ def test_streams_of_other_engines_are_batches() -> None:
     assert_same(expected, sf.tally_batches(stream, **CONSTRUCTORS["labels"]))
     frames = pl.from_pandas(FRAME).iter_slices(100)
     assert_same(expected, sf.tally_batches(frames, **CONSTRUCTORS["labels"]))
+
+
+@pytest.mark.filterwarnings("ignore::surefoot.errors.RoundedConfidenceWarning")
+@pytest.mark.parametrize("constructor", ["labels", "weighted labels", "probabilities", "second label"])
+def test_batches_of_polars_are_the_rows_to_the_last_cell(monkeypatch: pytest.MonkeyPatch, constructor: str) -> None:
+    from surefoot.engines import polars as engine
+
+    monkeypatch.setattr(engine, "_ROWS", 1_000)
+    rng = np.random.default_rng(4)
+    # more doubts than a tally keeps apart, and slices named by texts
+    p = rng.dirichlet([1, 1, 0.5], 9_000)
+    truth = np.array(["a", "b", "c"])[(p.cumsum(axis=1) < rng.random(9_000)[:, None]).sum(axis=1).clip(0, 2)]
+    guess = np.array(["a", "b", "c"])[p.argmax(axis=1)]
+    frame = pl.DataFrame(
+        {
+            **{"y": truth, "guess": guess, "sure": p.max(axis=1), "w": rng.integers(0, 3, 9_000) / 2},
+            **{"p_a": p[:, 0], "p_b": p[:, 1], "p_c": p[:, 2]},
+            **{"binary": rng.random(9_000) < p[:, 0], "second": p[:, 0]},
+            "group": np.array(["day", "night"])[np.arange(9_000) // 6_500],
+        }
+    )
+    columns = CONSTRUCTORS[constructor]
+    expected = tally(Predictions.from_frame(frame, **columns), by=frame["group"].to_numpy())
+    found = tally(Predictions.from_frame(frame.lazy(), **columns), by="group")
+    assert_same(expected, found)
+    assert list(found.slices) == ["day", "night"]
+    for value, part in expected.slices.items():
+        assert_same(part, found.slices[value])

@@ -6,7 +6,7 @@ a number; and a thousand small requests cost more around the sums than for them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from surefoot.core.table import Sums
-from surefoot.core.tally import Tally
+from surefoot.core.tally import Label, Tally
 from surefoot.core.term import Shape, Term
 from surefoot.engines import numba_cache
 from surefoot.engines.base import group
@@ -32,8 +32,8 @@ _TOGETHER = 1 << 20
 _COMPILE_FROM = 20_000_000
 
 
-def tally_classes(predictions: ArrayPredictions, terms: Sequence[Term]) -> list[Tally] | None:
-    """The tally of each class, as its event view gives it; None where that is to be asked."""
+def tally_events(predictions: ArrayPredictions, terms: Iterable[Term]) -> dict[Label, Tally] | None:
+    """The totals of each class, as its event view gives them; None where that is to be asked."""
     labels, groups = predictions.labels, group(terms)
     if labels is None or len(labels) < 3 or not predictions.has_probabilities:
         return None
@@ -57,10 +57,10 @@ def tally_classes(predictions: ArrayPredictions, terms: Sequence[Term]) -> list[
     of_labels = _RowsOfLabels(predictions)
     found = in_parallel([partial(_sums, predictions, of_labels, kernel, written.size, some) for some in positions])
     sums = [one for several in found for one in several]
-    return [
-        Tally(written.read(total, 0), None, rounded, view="event", event=label)
+    return {
+        label: Tally(written.read(total, 0), None, rounded)
         for label, total, rounded in zip(labels, sums, of_labels.rounded, strict=True)
-    ]
+    }
 
 
 class _RowsOfLabels:

@@ -1,7 +1,7 @@
 """Tallies of lazy dataframes: sums pushed down into whatever engine holds the rows.
 
 Terms become columns, digits of keys become columns, and one aggregation gives the totals: nothing but them is
-collected. Sums over all rows are one aggregation, all bins together another (their tables are its margins), each key of
+collected. Sums over all rows are one aggregation, all bins together another (their tables are its margins), keys of few
 classes one, and each class's scores one.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from surefoot.core.doubt_table import CELL, CELLS, FEW, ROWS, DoubtTable, exact_codes
 from surefoot.core.expression import Expression, evaluate, program
-from surefoot.core.keys import CLASS_SCORE, FARTHEST_LOG_ODDS, HALF, Key, score_steps
+from surefoot.core.keys import CLASS_SCORE, FARTHEST_LOG_ODDS, HALF, Digit, Key, score_steps
 from surefoot.core.table import Floats, Sums, Table
 from surefoot.core.tally import Label, Tally
 from surefoot.core.term import Shape, Term, program_of
@@ -73,7 +73,6 @@ class NarwhalsEngine(Engine):
         self.nw = nw
         self.sliced_by = by
         self.by = {"sf_by": self._slice_column(by)} if by is not None else {}
-        self.weightless = self._weightless() if by is not None else set()
         self.parts: dict[Any, dict[str, Table]] = {}
 
     @property
@@ -81,8 +80,12 @@ class NarwhalsEngine(Engine):
         return Shape(is_weighted=self.predictions.is_weighted)
 
     def tally(self, groups: Groups) -> Tally:
-        predictions, by = self.predictions, self.sliced_by
         self.tables(groups)
+        return self._tally_of_slices(groups)
+
+    def _tally_of_slices(self, groups: Groups) -> Tally:
+        """The tally of the tables that are filed under their slices."""
+        predictions, by = self.predictions, self.sliced_by
         labels = self.labels if any(key.classes for key in groups) else None
         tallies = {value: Tally(tables, labels, 0) for value, tables in sorted(self.parts.items())}
         named = predictions.slice_labels if by == "sf_slice" else predictions.labels
@@ -102,10 +105,12 @@ class NarwhalsEngine(Engine):
         if plain:
             self._file_cells(plain)
         # pairs of classes come first: they tell the labels
-        for key, terms in sorted(groups.items(), key=lambda item: -item[0].classes):
-            if key.classes and key.operation == "cells":
-                self._file_classes(key, terms)
-            elif key.operation == "doubts" and self._file_doubts(key, terms, bins):
+        classes = {key: groups[key] for key in sorted(groups, key=lambda key: -key.classes) if key.classes}
+        classes = {key: terms for key, terms in classes.items() if key.operation == "cells"}
+        for together in [classes] if self._are_few(classes) else [{key: terms} for key, terms in classes.items()]:
+            self._file_classes(together)
+        for key, terms in groups.items():
+            if key.operation == "doubts" and self._file_doubts(key, terms, bins):
                 bins = {}
             elif key.operation == "scores":
                 self._file_scores(key, terms)
@@ -146,25 +151,41 @@ class NarwhalsEngine(Engine):
             return
         digits = {"sf_bins": self._number(list(groups))} if any(key.digits for key in groups) else {}
         rows = self._sum(digits, [term for terms in groups.values() for term in terms])
-        numbers = np.array([row.get("sf_bins", 0) for row in rows], dtype=np.int64)
-        for (key, terms), width in zip(groups.items(), widths, strict=False):
+        self._file_margins(groups, rows, np.array([row.get("sf_bins", 0) for row in rows], dtype=np.int64))
+
+    def _file_margins(self, groups: Groups, rows: list[dict[str, Any]], numbers: Any) -> None:
+        """The tables of several keys, of rows by a number that holds the cells of all."""
+        for (key, terms), width in zip(groups.items(), widths_of(groups), strict=False):
             self._file(key, rows, numbers // width % math.prod(key.sizes(0)), terms)
 
-    def _file_classes(self, key: Key, terms: list[Term]) -> None:
-        digits = self._digits(key)
-        rows = self._sum({f"sf_d{i}": digit for i, digit in enumerate(digits)}, terms)
-        if self.predictions.labels is None and key.classes == 2:
-            self.labels = tuple(sorted({row[name] for row in rows for name in ("sf_d0", "sf_d1")}))
-        where = {label: i for i, label in enumerate(self.labels)}
+    def _are_few(self, groups: Groups) -> bool:
+        """Whether several keys of classes have so few cells together that one aggregation holds them."""
+        if not groups or self.predictions.labels is None:
+            return False
+        return math.prod(digit.size or self.classes for digit in _digits_of(groups)) <= _MOST_CODES
+
+    def _file_classes(self, groups: Groups) -> None:
+        """Keys of classes in one aggregation, by all their digits; the table of each is a margin of it."""
+        digits = _digits_of(groups)
+        names = {id(digit.place): f"sf_d{i}" for i, digit in enumerate(digits)}
+        columns = dict(zip(names.values(), self._places(digits), strict=True))
+        rows = self._sum(columns, [term for terms in groups.values() for term in terms])
         # the columns of probabilities made positions of the labels; elsewhere they are the labels themselves
+        if self.predictions.labels is None and any(key.classes == 2 for key in groups):
+            held = [name for digit, name in zip(digits, names.values(), strict=True) if not digit.size]
+            self.labels = tuple(sorted({row[name] for row in rows for name in held}))
+        where = {label: i for i, label in enumerate(self.labels)}
         coded = self.predictions.labels is not None
-        upper, lower = (
-            np.array(
-                [row[f"sf_d{i}"] if coded or digit.size else where[row[f"sf_d{i}"]] for row in rows], dtype=np.int64
+        for key, terms in groups.items():
+            upper, lower = (
+                np.array(
+                    [row[name] if coded or digit.size else where[row[name]] for row in rows],
+                    dtype=np.int64,
+                )
+                for digit in key.digits
+                for name in (names[id(digit.place)],)
             )
-            for i, digit in enumerate(key.digits)
-        )
-        self._file(key, rows, (upper << HALF) | lower, terms)
+            self._file(key, rows, (upper << HALF) | lower, terms)
 
     def _file_scores(self, key: Key, terms: list[Term]) -> None:
         predictions, classes = self.predictions, self.classes
@@ -194,8 +215,7 @@ class NarwhalsEngine(Engine):
         every = list(dict.fromkeys([*terms, *(term for own in together.values() for term in own)]))
         rows = self._sum({"sf_cell": self._number(list(together), cell)}, every, in_parts=False)
         numbers = np.array([row["sf_cell"] for row in rows], dtype=np.int64)
-        for (own, own_terms), width in zip(together.items(), widths, strict=False):
-            self._file(own, rows, numbers // width % math.prod(own.sizes(0)), own_terms)
+        self._file_margins(together, rows, numbers)
         cells = numbers // widths[-1]
         held = np.bincount(cells, [row[ROWS] for row in rows], CELLS)
         # the first and last cells hold rows that claim certainty: by value, and the next ones while they hold few rows
@@ -229,7 +249,8 @@ class NarwhalsEngine(Engine):
         (cell,) = self._evaluate([CELL])
         return self._whole(cell)
 
-    def _weightless(self) -> set[Any]:
+    @cached_property
+    def weightless(self) -> set[Any]:
         """Slices in which no row counts."""
         nw = self.nw
         weights = self.predictions.frame.select(**self.by, w=nw.col("sf_weight")).group_by("sf_by")
@@ -263,8 +284,11 @@ class NarwhalsEngine(Engine):
 
     def _digits(self, key: Key) -> list[Any]:
         """The digits of a cell: whole numbers, of classes what the column holds."""
-        found = self._evaluate([digit.place for digit in key.digits])
-        return [self._whole(x) if digit.size else x for x, digit in zip(found, key.digits, strict=True)]
+        return self._places(key.digits)
+
+    def _places(self, digits: Sequence[Digit]) -> list[Any]:
+        found = self._evaluate([digit.place for digit in digits])
+        return [self._whole(x) if digit.size else x for x, digit in zip(found, digits, strict=True)]
 
     def _number(self, keys: Sequence[Key], more: Any = None) -> Any:
         """One number for the cells of several keys, each a digit of it; ``more`` is the last."""
@@ -368,19 +392,28 @@ class NarwhalsEngine(Engine):
     ) -> None:
         """Sort the rows of an aggregation into the tables of their slices."""
         slices = np.array([row.get("sf_by") for row in rows], dtype=object)
+        totals = {term.name: np.array([row[term.name] for row in rows], dtype=np.float64) for term in terms}
+        self._file_columns(key, slices, totals, codes, steps)
+
+    def _file_columns(
+        self, key: Key, slices: Any, totals: Mapping[str, Floats], codes: Any, steps: int | None = None
+    ) -> None:
+        """The same of columns: the slice of each row, its totals by term, and the code of its cell."""
         for value in dict.fromkeys(slices.tolist()):
-            mine = np.flatnonzero(slices == value) if self.by else np.arange(len(rows))
+            mine = np.flatnonzero(slices == value) if self.by else np.arange(len(slices))
             found, places = np.unique(codes[mine], return_inverse=True)
             if key.digits and not key.classes:  # all bins are kept
                 found, places = np.arange(math.prod(key.sizes(0))), codes[mine]
-            totals = {}
-            for term in terms:
-                values = np.array([rows[i][term.name] for i in mine])
-                totals[term.name] = _add_up(places, values, len(found))
+            sums = {name: _add_up(places, values[mine], len(found)) for name, values in totals.items()}
             kind = DoubtTable if key.operation == "doubts" else Table
             codes_found = key.codes_of(found, 0) if key.digits and not key.classes else found
-            table = kind(codes_found, totals, key.classes, steps).bounded()
+            table = kind(codes_found, sums, key.classes, steps).bounded()
             self.parts.setdefault(value, {})[key.name] = table
+
+
+def _digits_of(keys: Iterable[Key]) -> list[Digit]:
+    """The digits of several keys, each once."""
+    return list({id(digit.place): digit for key in keys for digit in key.digits}.values())
 
 
 def widths_of(keys: Iterable[Key]) -> list[int]:

@@ -10,24 +10,35 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from surefoot.core.doubt_table import CELL, CELLS
 from surefoot.core.expression import Program, program
-from surefoot.core.keys import Key
-from surefoot.core.tally import Tally
+from surefoot.core.keys import CLASS_SCORE, HALF, Key, score_cells, score_steps
+from surefoot.core.tally import Label, Tally
 from surefoot.core.term import Term, program_of
-from surefoot.engines.base import group
+from surefoot.engines.base import Groups, group
 from surefoot.engines.narwhals import INNER_LOG_ODDS, OCTAVE, OCTAVES, SMALLEST, NarwhalsEngine, widths_of
 from surefoot.errors import UnsupportedKey
 from surefoot.predictions.checks import most_odds
 from surefoot.predictions.frames import FramePredictions
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 
 def tally(predictions: FramePredictions, terms: Iterable[Term], *, exact: bool = False, by: Any = None) -> Tally:
     """The totals of terms; see :meth:`Predictions.tally`. Scores are never kept apart: rows stay where they are."""
     return SparkEngine(predictions, by).tally(group(terms))
+
+
+def tally_events(predictions: FramePredictions, terms: Iterable[Term], *, by: Any = None) -> dict[Label, Tally]:
+    """The totals of each class as an event, of terms whose keys speak of no class."""
+    return SparkEngine(predictions, by).tally_events(group(terms))
 
 
 def engine_of(predictions: FramePredictions) -> SparkEngine:
@@ -57,10 +68,7 @@ class SparkEngine(NarwhalsEngine):
     def _whole(self, number: str) -> str:
         return f"CAST({number} AS BIGINT)"
 
-    def _is_class(self, label: int) -> str:
-        return f"CAST(sf_truth = {label} AS DOUBLE)"
-
-    def _log_odds(self, name: str, sign: int) -> str:
+    def _log_odds(self, name: str, sign: int = 1) -> str:
         beyond = _number(INNER_LOG_ODDS)
         odds = (
             f"CASE WHEN {name} <= 0 THEN -{beyond} WHEN {name} >= 1 THEN {beyond} "
@@ -70,6 +78,71 @@ class SparkEngine(NarwhalsEngine):
             most = _number(most_odds(self.predictions.floor))
             odds = f"LEAST(GREATEST({odds}, -{most}), {most})"
         return f"({_number(sign)} * {odds})"
+
+    def _file_scores(self, key: Key, terms: list[Term]) -> None:
+        # one job for all classes: each row comes once for each of them
+        frame, names = self.predictions.frame.to_native(), self.predictions.probabilities
+        assert names is not None
+        if len(names) == 1:
+            # of P(second label) alone, the first label's log-odds are those of the second, negated
+            frame = frame.selectExpr("*", f"{self._log_odds(*names)} AS sf_second")
+            frame = frame.selectExpr("*", "posexplode(array(-sf_second, sf_second)) AS (sf_class, sf_log_odds)")
+        else:
+            frame = frame.selectExpr("*", f"posexplode(array({', '.join(names)})) AS (sf_class, sf_p)")
+            frame = frame.selectExpr("*", f"{self._log_odds('sf_p')} AS sf_log_odds")
+        frame = frame.selectExpr("*", "CAST(sf_truth = sf_class AS DOUBLE) AS sf_positive")
+        (cell,) = self._evaluate([CLASS_SCORE.cell(self.classes)])
+        cells = int(score_cells(self.classes))
+        table, names_of = self._aggregate(frame, {"sf_cell": f"sf_class * {cells}L + {self._whole(cell)}"}, terms)
+        numbers = np.asarray(table.column("sf_cell"))
+        slices = np.array(table.column("sf_by").to_pylist() if self.by else [None] * len(numbers), dtype=object)
+        totals = {term.name: np.asarray(table.column(names_of[term.name])) for term in terms}
+        codes = (numbers // cells << HALF) | numbers % cells
+        self._file_columns(key, slices, totals, codes, score_steps(self.classes))
+
+    def tally_events(self, groups: Groups) -> dict[Label, Tally]:
+        """The tally of each class as an event: one job, in which each row comes once for each class."""
+        widths = widths_of(groups)
+        each = copy(self)
+        each.predictions = replace(self.predictions, frame=self.nw.from_native(self._events()))
+        number = each._number(list(groups)) or "0"
+        terms = [term for own in groups.values() for term in own]
+        rows = each._sum({"sf_event": f"sf_class * {widths[-1]}L + {number}"}, terms)
+        numbers = np.array([row["sf_event"] for row in rows], dtype=np.int64)
+        found = {}
+        for k, label in enumerate(self.labels):
+            own, mine = copy(self), np.flatnonzero(numbers // widths[-1] == k)
+            own.parts = {}
+            own._file_margins(groups, [rows[i] for i in mine], numbers[mine] % widths[-1])
+            found[label] = own._tally_of_slices(groups)
+        return found
+
+    def _events(self) -> Any:
+        """The rows once for each class, asked about it; see :meth:`FramePredictions.event`."""
+        predictions, names = self.predictions, self.predictions.probabilities
+        own, rest = predictions.sides()
+        frame = predictions.frame.with_columns(sf_own=own, sf_rest=rest).to_native()
+        if self.classes == 2:
+            frame = frame.selectExpr("*", "explode(array(0, 1)) AS sf_class")
+            p, otherwise = "sf_rest", "sf_own"
+        else:
+            assert names is not None
+            frame = frame.selectExpr("*", f"array({', '.join(names)}) AS sf_each")
+            frame = frame.selectExpr("*", "posexplode(sf_each) AS (sf_class, sf_p)")
+            others = "AGGREGATE(TRANSFORM(sf_each, (x, i) -> IF(i = sf_class, 0.0D, x)), 0.0D, (a, x) -> a + x)"
+            p = "sf_p"
+            otherwise = f"CASE WHEN sf_p > 0.5D THEN LEAST(GREATEST({others}, 0.0D), 1.0D) ELSE 1.0D - sf_p END"
+            if predictions.floor is not None:
+                p = f"LEAST(GREATEST(sf_p, {_number(predictions.floor)}), {_number(1 - predictions.floor)})"
+                otherwise = f"1.0D - {p}"
+        return frame.selectExpr(
+            *self.by,
+            "sf_class",
+            "sf_weight",
+            "CAST(sf_truth = sf_class AS DOUBLE) AS sf_correct",
+            f"CASE WHEN sf_predicted = sf_class THEN sf_own ELSE {p} END AS sf_confidence",
+            f"CASE WHEN sf_predicted = sf_class THEN sf_rest ELSE {otherwise} END AS sf_doubt",
+        )
 
     def _number(self, keys: Sequence[Key], more: Any = None) -> str:
         widths = widths_of(keys)
@@ -104,24 +177,30 @@ class SparkEngine(NarwhalsEngine):
         where: Any = None,
         in_parts: bool = True,
     ) -> list[dict[str, Any]]:
+        frame = self.predictions.frame.to_native()
+        table, names = self._aggregate(frame if where is None else frame.where(where), keys, terms)
+        found = {name: table.column(name).to_pylist() for name in table.column_names}
+        return [
+            {
+                **{key: found[key][row] for key in (*self.by, *keys)},
+                **{term: found[name][row] for term, name in names.items()},
+            }
+            for row in range(table.num_rows)
+        ]
+
+    def _aggregate(self, frame: Any, keys: Mapping[str, str], terms: Sequence[Term]) -> tuple[pa.Table, dict[str, str]]:
+        """One job: the totals of terms for each combination of keys, and the column that holds those of each term."""
         from pyspark.sql import functions
 
-        frame = self.predictions.frame.to_native()
-        frame = frame if where is None else frame.where(where)
         steps = program_of(tuple(terms), self.shape)
-        frame, values = _stage(frame, steps, self._column({"positive": positive}), "sf_s")
+        frame, values = _stage(frame, steps, self._column({}), "sf_s")
         keys = {**self.by, **keys}
         # terms that come to the same are one column
         names = {term.name: f"sf_t{result}" for term, result in zip(terms, steps.results, strict=True)}
         columns = dict(zip(names.values(), values, strict=True))
         held = [f"{value} AS {name}" for name, value in {**keys, **columns}.items()]
         sums = [functions.expr(f"SUM({name}) AS {name}") for name in columns]
-        table = frame.selectExpr(*held).groupBy(*keys).agg(*sums).toArrow()
-        found = {name: table.column(name).to_pylist() for name in table.column_names}
-        return [
-            {**{key: found[key][row] for key in keys}, **{term: found[name][row] for term, name in names.items()}}
-            for row in range(table.num_rows)
-        ]
+        return frame.selectExpr(*held).groupBy(*keys).agg(*sums).toArrow(), names
 
 
 #: Operations as SQL; those that look at an argument more than once.

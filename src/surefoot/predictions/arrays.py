@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
@@ -100,8 +100,10 @@ class ArrayPredictions(InMemory):
         for p in _as_rows(self.probabilities, labels):
             yield np.where(p == 0, self._least, p) if self._least else p
 
-    def _tally_classes(self, terms: Sequence[Term]) -> list[Tally] | None:
-        found: list[Tally] | None = import_module("surefoot.engines.class_events").tally_classes(self, terms)
+    def _add_up_events(self, terms: Iterable[Term], *, by: Any) -> dict[Label, Tally] | None:
+        if by is not None:
+            return None
+        found: dict[Label, Tally] | None = import_module("surefoot.engines.class_events").tally_events(self, terms)
         return found
 
     def rounded_at(self, decimals: int) -> ArrayPredictions:

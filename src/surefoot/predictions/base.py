@@ -198,6 +198,6 @@ class Predictions(Constructors, ABC):
         tally: Tally = import_module(f"surefoot.engines.{self.engine}").tally(self, terms, exact=exact, by=by)
         return tally
 
-    def _tally_classes(self, terms: Sequence[Term]) -> list[Tally] | None:
-        """The tally of each class as an event, where there is a way to all of them at once; else None."""
+    def _add_up_events(self, terms: Iterable[Term], *, by: Any) -> dict[Label, Tally] | None:
+        """The totals of each class as an event from one pass, where the engine can; else each view is added up."""
         return None

@@ -346,16 +346,24 @@ class _Description:
         given = None if self.labels is None else check_labels(self.labels, kind, max(2, count))
         if given is not None:
             return labels_of_second((), kind, self.pos_label, given) if is_second else given
-        values = self.label(truth)
-        self.verify_now(self.columns.frame)
-        unique = collect(self.columns.frame.select(t=values).unique())
-        found = tuple(sorted(value for value in unique["t"].to_list() if value is not None))
+        unique = collect(self.columns.frame.select(t=self.label(truth)).unique())
+        try:
+            return self.labels_of(unique["t"].to_list(), truth, count, names)
+        except InvalidPredictions:
+            # values that are refused say more than that there are too many of them
+            self.verify_now(self.columns.frame)
+            raise
+
+    def labels_of(self, values: list[Any], truth: str, count: int, names: list[str] | None) -> tuple[Label, ...]:
+        """The classes, given the distinct values of a column; one that is null is refused with all other checks."""
+        kind = self.kind(truth)
+        found = tuple(sorted(value for value in values if value is not None))
         if not found:
             raise InvalidPredictions("holds no rows", column=truth, hint="there is nothing to assess")
         if len(found) > _MOST_CLASSES:
             raise InvalidPredictions(f"holds {len(found):,} distinct values: are they identifiers?", column=truth)
         found = tuple(v if isinstance(v, bool | str) else int(v) for v in found)
-        if is_second:
+        if count == 1:
             return labels_of_second(found, kind, self.pos_label)
         from_names = None if names is None else labels_in_names(found, kind, names)
         return from_names or labels_of_count(found, kind, count)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot.core.tally import Label, Tally
 from surefoot.core.term import ClassTerm, Term
-from surefoot.core.view import check_view
+from surefoot.core.view import View, check_view
 from surefoot.errors import InvalidPredictions
 
 if TYPE_CHECKING:
@@ -92,20 +92,23 @@ def tally_views(predictions: Predictions, terms: Iterable[Term], *, exact: bool,
     has_rows = of_rows and not is_of_classes
     whole = predictions._add_up(of_rows, exact=exact, by=by) if has_rows else Tally({})
     if of_classes:
-        labels = predictions.labels or ()
-        at_once = predictions._tally_classes(of_classes) if by is None else None
-        if at_once is None:
-            sliced, values = predictions._with_slices(by)
-            at_once = [tally_views(sliced.event(label), of_classes, exact=exact, by=values) for label in labels]
-        parts = dict(zip(labels, at_once, strict=True))
+        sliced, values = predictions._with_slices(by)
+        together = sliced._add_up_events(of_classes, by=values)
+        if together is not None:
+            parts = {label: _in_view(part, "event", label) for label, part in together.items()}
+        else:
+            parts = {
+                label: tally_views(sliced.event(label), of_classes, exact=exact, by=values)
+                for label in predictions.labels or ()
+            }
         whole = _with_events(whole, parts, predictions, by)
-    return _in_view(whole, predictions)
+    return _in_view(whole, predictions.view, predictions.event_label)
 
 
-def _in_view(tally: Tally, predictions: Predictions) -> Tally:
+def _in_view(tally: Tally, view: View, event: Label | None) -> Tally:
     """A tally and its slices, which say what their rows are about."""
-    slices = None if tally.slices is None else {v: _in_view(part, predictions) for v, part in tally.slices.items()}
-    return replace(tally, slices=slices, view=predictions.view, event=predictions.event_label)
+    slices = None if tally.slices is None else {v: _in_view(part, view, event) for v, part in tally.slices.items()}
+    return replace(tally, slices=slices, view=view, event=event)
 
 
 def _with_events(whole: Tally, parts: dict[Label, Tally], predictions: Predictions, by: Any) -> Tally:

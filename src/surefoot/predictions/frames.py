@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from importlib import import_module
 from typing import Any, NoReturn
 
-from surefoot.core.tally import Label
+from surefoot.core.tally import Label, Tally
+from surefoot.core.term import Term
 from surefoot.core.view import View
 from surefoot.errors import InvalidPredictions, NeedsRows
 from surefoot.predictions.base import Predictions
@@ -57,7 +60,10 @@ class FramePredictions(Predictions):
     def engine(self) -> str:  # type: ignore[override]
         import narwhals as nw
 
-        return "spark" if self.frame.implementation == nw.Implementation.PYSPARK else "narwhals"
+        if self.frame.implementation == nw.Implementation.PYSPARK:
+            return "spark"
+        # earlier versions of Polars hand out no batches
+        return "polars" if hasattr(self.frame.to_native(), "collect_batches") else "narwhals"
 
     @cached_property
     def has_equal_weights(self) -> bool:
@@ -115,11 +121,7 @@ class FramePredictions(Predictions):
         """The probability of a class in each row, and that of all others together."""
         import narwhals as nw
 
-        own, rest = nw.col("sf_confidence"), nw.col("sf_doubt")
-        if self.rounded:
-            # on the safe side against overconfidence; of an event, both sides count
-            rest = rest * (1 - nw.col("sf_rounded") * (1 - 1 / SAFE_SIDE))
-            own = own - nw.col("sf_rounded") * rest
+        own, rest = self.sides()
         if len(self.labels or ()) == 2:
             p, otherwise = rest, own
         elif self.probabilities is None:
@@ -137,6 +139,26 @@ class FramePredictions(Predictions):
                 p = p.clip(self.floor, 1 - self.floor)
                 otherwise = 1 - p
         return tuple(is_predicted * one + (1 - is_predicted) * other for one, other in ((own, p), (rest, otherwise)))
+
+    def sides(self) -> tuple[Any, Any]:
+        """Confidence and doubt of events: both sides count there, and a number rounded to 1 was on the safe one."""
+        import narwhals as nw
+
+        own, rest = nw.col("sf_confidence"), nw.col("sf_doubt")
+        if self.rounded:
+            rest = rest * (1 - nw.col("sf_rounded") * (1 - 1 / SAFE_SIDE))
+            own = own - nw.col("sf_rounded") * rest
+        return own, rest
+
+    def _add_up_events(self, terms: Iterable[Term], *, by: Any) -> dict[Label, Tally] | None:
+        module = import_module(f"surefoot.engines.{self.engine}")
+        in_cells = all(term.key.operation == "cells" and not term.key.classes for term in terms)
+        # rounded numbers of one of many classes are counted class by class
+        is_counted = self.rounded and len(self.labels or ()) > 2
+        if not in_cells or is_counted or self.labels is None or not hasattr(module, "tally_events"):
+            return None
+        found: dict[Label, Tally] = module.tally_events(self, terms, by=by)
+        return found
 
     def _count_rounded(self, is_predicted: Any) -> int:
         import narwhals as nw
