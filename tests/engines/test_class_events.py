@@ -23,13 +23,13 @@ def at_once(monkeypatch):
     """Asked at once however few the rows are; the others are counted."""
     monkeypatch.setattr(class_events, "_COMPILE_FROM", 0)
     found = []
-    ours = class_events.tally_classes
+    ours = class_events.tally_events
 
-    def tally_classes(*arguments):
+    def tally_events(*arguments):
         found.append(ours(*arguments))
         return found[-1]
 
-    monkeypatch.setattr(class_events, "tally_classes", tally_classes)
+    monkeypatch.setattr(class_events, "tally_events", tally_events)
     return found
 
 
