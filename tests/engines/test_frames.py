@@ -167,9 +167,15 @@ def test_batches_of_polars_are_the_rows_to_the_last_cell(monkeypatch: pytest.Mon
     guess = np.array(["a", "b", "c"])[p.argmax(axis=1)]
     frame = pl.DataFrame(
         {
-            "y": truth, "guess": guess, "sure": p.max(axis=1), "w": rng.integers(0, 3, 9_000) / 2,
-            "p_a": p[:, 0], "p_b": p[:, 1], "p_c": p[:, 2],
-            "binary": rng.random(9_000) < p[:, 0], "second": p[:, 0],
+            "y": truth,
+            "guess": guess,
+            "sure": p.max(axis=1),
+            "w": rng.integers(0, 3, 9_000) / 2,
+            "p_a": p[:, 0],
+            "p_b": p[:, 1],
+            "p_c": p[:, 2],
+            "binary": rng.random(9_000) < p[:, 0],
+            "second": p[:, 0],
             "group": np.array(["day", "night"])[np.arange(9_000) // 6_500],
         }
     )
