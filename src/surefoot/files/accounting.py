@@ -154,7 +154,7 @@ class Accounting:
             missing |= _which(column, lambda text: text.strip().lower() in _EMPTY)
             partial = _which(column, lambda text: word(text) in _PARTLY or _is_part(text))
         elif kinds.is_floating(column.type):
-            values = np.asarray(column.to_numpy())
+            values = _numbers_of(column)
             partial = (values > 0) & (values < 1)
         reasons.setdefault(NO_OUTCOME, []).append((name, missing))
         if partial is not None:
@@ -181,7 +181,7 @@ class Accounting:
 
         has_unit = None
         if kinds.is_floating(column.type) or kinds.is_integer(column.type):
-            values = np.asarray(column.to_numpy(), dtype=np.float64)
+            values = _numbers_of(column).astype(np.float64, copy=False)
             if self._are_shares(values) and attempted.all():
                 self.scale = "share of 1"
                 if name == self.columns.confidence:
@@ -467,4 +467,14 @@ def _is_part(text: str) -> bool:
 
 
 def _flags(column: Any) -> Any:
-    return np.asarray(column.to_numpy(), dtype=bool)
+    import pyarrow as pa
+
+    return _numbers_of(column.cast(pa.uint8())).astype(bool)
+
+
+def _numbers_of(column: Any) -> Any:
+    """The numbers of a column, nan where there is none: by a way that does not load pandas, as Arrow's own does."""
+    if column.null_count:
+        return np.asarray(column.to_numpy())
+    pieces = [np.from_dlpack(piece) for piece in getattr(column, "chunks", [column]) if len(piece)]
+    return pieces[0] if len(pieces) == 1 else np.concatenate([np.zeros(0, dtype=np.uint8), *pieces])
