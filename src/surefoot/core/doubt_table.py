@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
-from surefoot.core.expression import ROW, Expression, lesser, octave_cell
+from surefoot.core.expression import ROW, Expression, Program, lesser, octave_cell, program
 from surefoot.core.keys import Codes
 from surefoot.core.table import Floats, Sums, Table
 from surefoot.core.term import Term
@@ -60,6 +61,12 @@ def _cell() -> Expression:
 
 #: The cell of a row, for engines that do not see the bits of its doubt.
 CELL = _cell()
+
+
+@cache
+def cell_program(*, stores_doubt: bool) -> Program:
+    """The steps that give the cell of a row."""
+    return program([CELL], (), ("doubt",) if stores_doubt else ())
 
 
 def is_exact(codes: Codes) -> npt.NDArray[np.bool_]:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from surefoot.core.doubt_table import CELL, CELLS, EXTREMES, FEW, DoubtTable, exact_codes, extremes
-from surefoot.core.expression import evaluate, program
+from surefoot.core.doubt_table import CELLS, EXTREMES, FEW, DoubtTable, cell_program, exact_codes, extremes
+from surefoot.core.expression import evaluate
 from surefoot.core.keys import Codes, Key, ordered_bits
 from surefoot.core.table import Floats, Sums, Table
 from surefoot.core.tally import Tally
@@ -164,7 +164,7 @@ class NumpyEngine(Engine):
         """The codes of a doubt table, found in passes that each look at a block at a time."""
 
         predictions = self.predictions
-        rule = program([CELL], (), ("doubt",) if predictions.stores_doubt else ())
+        rule = cell_program(stores_doubt=predictions.stores_doubt)
 
         def exact(block: slice) -> Codes:
             return exact_codes(predictions.doubt_of(block), predictions.confidence_of(block))

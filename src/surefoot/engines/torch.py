@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from surefoot.core.doubt_table import CELL, CUT, EXACT, FEW, DoubtTable, extremes
+from surefoot.core.doubt_table import CUT, EXACT, FEW, DoubtTable, cell_program, extremes
 from surefoot.core.expression import evaluate, program
 from surefoot.core.keys import ALL_ROWS, CLASS_SCORE, HALF, Key, ordered_bits, score_cells, score_steps
 from surefoot.core.table import Sums, Table
@@ -80,7 +80,7 @@ class TorchEngine(Engine):
         import torch
 
         parts = []
-        rule = program([CELL])
+        rule = cell_program(stores_doubt=True)
         for rows in _blocks(self.predictions):
             doubt, confidence = self.predictions.doubt_of(rows), self.predictions.confidence_of(rows)
             exact = _exact_codes(doubt, confidence)
