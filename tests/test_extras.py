@@ -12,7 +12,7 @@ import surefoot as sf
 #: Without the packages, what is asked for says which to install.
 MISSING = {
     "torch": ("sf.torchmetrics", "need torch and torchmetrics: pip install 'surefoot[torch]'"),
-    "torchmetrics": ("sf.torchmetrics", "metrics for training loops need torchmetrics: pip install 'surefoot[torch]'"),
+    "torchmetrics": ("sf.torchmetrics", "torchmetrics: pip install 'surefoot[torch]'"),
     "sklearn": ("sf.calibrators.Calibrated(None)", "Calibrated needs scikit-learn, 1.6 or newer: pip install"),
     "matplotlib": ("sf.plots.RocDisplay.from_predictions([1, 0], [0.9, 0.1]).plot()", "pip install 'surefoot[plots]'"),
 }

@@ -20,7 +20,7 @@ FRAME = pl.DataFrame(
 @pytest.mark.parametrize("key", [EACH_ROW, EXACT_CONFIDENCE])
 def test_a_lazy_frame_does_not_serve_keys_as_long_as_the_data(key: Key) -> None:
     lazy = sf.Predictions.from_frame(FRAME.lazy())
-    with pytest.raises(UnsupportedKey, match=f"the Narwhals engine does not know {key.name}"):
+    with pytest.raises(UnsupportedKey, match=f"the Polars engine does not know {key.name}"):
         lazy.tally([Term("weight of it", lambda row: row.weight, key)])
 
 

@@ -41,7 +41,7 @@ def limits_of_number(mean: float, chance: float, unknown: float, tail: float) ->
         # those that do not occur are the fewer ones
         trials = mean / share
         low, high = limits_of_number(max(trials - mean, 1e-12), chance, unknown, tail)
-        return max(0.0, math.floor(trials - high + 1e-9)), math.ceil(trials - low - 1e-9)
+        return float(max(0, math.floor(trials - high + 1e-9))), float(math.ceil(trials - low - 1e-9))
     trials = mean / share if share > _POISSON else math.inf
     another = unknown / mean
     low = int(np.searchsorted(_up_to(mean, unknown, trials), tail, side="right"))
