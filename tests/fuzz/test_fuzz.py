@@ -11,7 +11,7 @@ import pytest
 
 from tests.fuzz.damage import case
 
-#: Seeds whose every file was tried once; a few of each are tried again.
+#: Seeds of which the first files are tried in every run.
 KEPT = (1, 2, 3)
 
 
