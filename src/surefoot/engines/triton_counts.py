@@ -70,8 +70,10 @@ def count(correct: Any, confidence: Any, least: float) -> Counted:
     size = 2 * (kind.one - first + 1)
     counts = torch.zeros(size, dtype=torch.int32, device=confidence.device)
     bits = confidence.contiguous().view(kind.integers)
-    for start in range(0, size, _CACHED):
-        given = (correct.contiguous().view(torch.uint8), bits, counts, rows, start, min(size, start + _CACHED), first)
+    # parts of one size: the places of 1, which are few, take no pass of their own
+    part = triton.cdiv(size, max(1, size // _CACHED))
+    for start in range(0, size, part):
+        given = (correct.contiguous().view(torch.uint8), bits, counts, rows, start, min(size, start + part), first)
         _count[(triton.cdiv(rows, _LANES),)](*given, LANES=_LANES)
     (place,) = counts.nonzero(as_tuple=True)
     values = ((place >> 1) + first).to(kind.integers).view(confidence.dtype)
