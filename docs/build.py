@@ -28,6 +28,7 @@ PAGES = {
     "benchmarks/GPU.md": "measured/gpu.md",
     "benchmarks/SPARK.md": "measured/spark.md",
     "benchmarks/SLICES.md": "measured/slices.md",
+    "benchmarks/SERVICE.md": "measured/service.md",
     "CHANGELOG.md": "changelog.md",
     "SUPPORT.md": "support.md",
     "SECURITY.md": "security.md",

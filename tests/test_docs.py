@@ -135,6 +135,7 @@ def test_a_block_that_needs_more_runs(
             monkeypatch.chdir(tmp_path)
         if need == "java":
             labelled(tmp_path / "labelled")
+            end_java()
         if need == "uvicorn":
             page.namespace.update(request.getfixturevalue("service"))
         printed = [page.run(code).text for asked, code in NEEDS.findall(text) if asked == need]
@@ -159,6 +160,18 @@ def test_a_block_that_needs_more_runs(
         assert logged["verdict"] == page.namespace["a"].verdict
     else:
         assert "csr" in printed[-1].lower() or "CalibratedSizeRatio" in printed[-1]
+
+
+def end_java() -> None:
+    """End the Java that an earlier test started: relative paths are for ever those of the folder it was started in."""
+    from pyspark import SparkContext
+
+    gateway = SparkContext._gateway
+    if gateway is not None:
+        gateway.shutdown()
+        gateway.proc.stdin.close()
+        gateway.proc.wait(60)
+        SparkContext._gateway = SparkContext._jvm = None
 
 
 def labelled(folder: Path) -> None:

@@ -286,7 +286,12 @@ def test_the_page_of_limits_says_what_they_are() -> None:
 
 def _long_labels(path: Path) -> None:
     labels = pa.DictionaryArray.from_arrays(pa.array([0] * 6000, pa.int32()), ["x" * (1 << 20)])
-    pq.write_table(pa.table({"truth": labels, "predicted": labels, "confidence": [0.5] * 6000}), path)
+    table = pa.table({"truth": labels, "predicted": labels, "confidence": [0.5] * 6000})
+    if path.suffix == ".parquet":
+        pq.write_table(table, path)
+        return
+    with pa.OSFile(str(path), "wb") as out, pa.ipc.new_file(out, table.schema) as writer:
+        writer.write_table(table)
 
 
 def _zip_of_zips(path: Path) -> None:
@@ -331,6 +336,7 @@ BOMBS: dict[str, tuple[Callable[[Path], object], str | None]] = {
     "zips.npz": (_zip_of_zips, "not a NumPy archive of plain arrays"),
     "zeros.npz": (_many_zeros, "at most 512 MiB"),
     "labels.parquet": (_long_labels, "a name of 1,048,576 characters"),
+    "labels.arrow": (_long_labels, "a name of 1,048,576 characters"),
     "nothing.tally.gz": (lambda path: path.write_bytes(gzip.compress(b" " * (1 << 30), 1)), "larger than 512 MiB"),
 }
 

@@ -154,6 +154,7 @@ def test_streams_of_other_engines_are_batches() -> None:
     assert_same(expected, sf.tally_batches(frames, **CONSTRUCTORS["labels"]))
 
 
+@pytest.mark.skipif(not hasattr(pl.LazyFrame, "collect_batches"), reason="this Polars hands out no batches")
 @pytest.mark.filterwarnings("ignore::surefoot.errors.RoundedConfidenceWarning")
 @pytest.mark.parametrize("constructor", ["labels", "weighted labels", "probabilities", "second label"])
 def test_batches_of_polars_are_the_rows_to_the_last_cell(monkeypatch: pytest.MonkeyPatch, constructor: str) -> None:

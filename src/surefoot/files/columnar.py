@@ -217,7 +217,10 @@ def _kinds_of(names: Sequence[str], numbers: Sequence[str], schema: pa.Schema) -
 
 def _in_parts(table: pa.Table, kinds: Mapping[str, Any]) -> Iterator[pa.Table]:
     """The same rows in parts, some columns as other types: a long text that many rows share makes the parts short."""
-    widest = sum(_longest(chunk) for name in kinds for chunk in table.column(name).chunks)
+    import pyarrow.types
+
+    shared = [field.name for field in table.schema if pyarrow.types.is_dictionary(field.type)]
+    widest = sum(_longest(chunk) for name in {*kinds, *shared} for chunk in table.column(name).chunks)
     rows = max(1, min(_ROWS, _BYTES // max(1, widest)))
     for start in range(0, table.num_rows, rows):
         part = table.slice(start, rows)
