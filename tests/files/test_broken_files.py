@@ -36,6 +36,15 @@ def test_a_broken_file_gives_a_result_or_an_error_of_ours(path: Path, seed: int,
     assert copy.name in done.stdout
 
 
+def test_labels_that_are_half_floats_are_followed(tmp_path: Path) -> None:
+    """Arrow finds no distinct ones among them."""
+    path = tmp_path / "a.npz"
+    rows = np.array([0, 1, 1], np.float16)
+    np.savez(path, y_true=rows, y_prob=np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]]))
+    (followed,) = [rows for rows, _, _ in follow(str(path), {}, identifier=None, delimiter=None)]
+    assert followed.correct.tolist() == [True, True, False]
+
+
 def test_a_stream_without_rows_is_refused(tmp_path: Path) -> None:
     """What its labels are was asked of its first row."""
     path = tmp_path / "a.parquet"

@@ -410,6 +410,7 @@ class Reader(Attempting):
 
     def labels_of_all(self) -> Any:
         """The labels of all rows, which no batch alone may hold; None where there are no scores to be named."""
+        import pyarrow as pa
         import pyarrow.compute as pc
 
         if self.columns.probabilities is None and self.columns.logits is None:
@@ -420,6 +421,9 @@ class Reader(Attempting):
             for batch in source.batches(told, ()):
                 attempts = None if self.columns.attempted is None else attempts_of(batch.table.column(told[-1]))
                 truth = batch.table.column(told[0])
+                if pa.types.is_float16(truth.type):
+                    # Arrow computes nothing with these
+                    truth = truth.cast(pa.float32())
                 found.update(pc.unique(truth if attempts is None else truth.filter(attempts.flags)).to_pylist())
         found.discard(None)
         labels = as_labels("y_true", np.array(sorted(found)))
