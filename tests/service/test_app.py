@@ -231,3 +231,40 @@ def test_answers_are_sent_at_once() -> None:
 
     with _listen("127.0.0.1", 0) as listener:
         assert listener.proto == socket.IPPROTO_TCP
+
+
+def test_a_confidence_with_fewer_digits_than_its_doubt_is_counted(client) -> None:
+    """A float32 confidence, one of six digits, and a 1.0, each with its doubt: pages and numbers go on."""
+    pairs = {"a": (1.0, 3e-8), "b": (0.8999999761581421, 0.1), "c": (0.123457, 0.8765432)}
+    rows = [{"id": name, "confidence": one, "doubt": doubt} for name, (one, doubt) in pairs.items()]
+    assert client.post(f"{PATH}/predictions", rows).json()["counted"] == 3
+    assert client.post(f"{PATH}/predictions", rows).json()["repeated"] == 3
+    client.post(f"{PATH}/labels", [{"id": name, "correct": True} for name in pairs])
+    for path in (f"{PATH}/state", f"{PATH}/report", f"{PATH}/tally", "/", "/metrics", "/models/fraud/3"):
+        assert client.get(path).status_code == 200, path
+    stated = client.get(f"{PATH}/state").json()["monitor"]["expected_errors"]
+    assert stated == pytest.approx(3e-8 + 0.1 + 0.8765432, rel=1e-12)
+    refused = client.post(f"{PATH}/predictions", {"id": "d", "confidence": 0.9, "doubt": 0.2})
+    assert refused.status_code == 400
+    assert "should add up to 1" in refused.text
+
+
+@pytest.mark.parametrize(
+    ("predicted", "label", "right"),
+    [(1, 1.0, True), (1, "1.0", True), (True, "True", True), ("1.10", "1.1", False), ("007", 7, False)],
+)
+def test_classes_are_equal_however_they_are_written(client, predicted, label, right) -> None:
+    client.post(f"{PATH}/predictions", {"id": "a", "confidence": 0.9, "predicted": predicted})
+    assert client.post(f"{PATH}/labels", {"id": "a", "label": label}).status_code == 200
+    assert client.get(f"{PATH}/state").json()["monitor"]["observed_errors"] == int(not right)
+
+
+def test_labels_that_were_known_are_told_from_none(client) -> None:
+    rows = [{"id": str(i), "confidence": 0.9, "correct": i % 2 == 0} for i in range(40)]
+    client.post(f"{PATH}/predictions", rows)
+    said = "Nothing to watch yet: no label came after its prediction"
+    assert client.get(f"{PATH}/state").json()["monitor"]["headline"].startswith(said)
+    page = client.get("/models/fraud/3").text
+    assert said in page
+    assert "40 predictions whose label came before them, or too late, count in reliability and totals alone." in page
+    assert said in client.get("/").text

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import datetime
 import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import surefoot as sf
+from surefoot.service.requests import ScatteredGroup, requests_of
 from tests.postgres_server import running
 from tests.service.killing import check, kill_again_and_again
 from tests.service.serving import Server, sample
@@ -59,7 +63,7 @@ def test_a_spool_keeps_rows_until_there_is_a_server(tmp_path: Path) -> None:
             assert client.waiting == 2
             assert client.flush() == 0
             assert client.state(*MODEL)["labelled"] == 1
-            with pytest.warns(UserWarning, match=r"refused a request for good.*409"):
+            with pytest.warns(UserWarning, match=r"refused 1 row for good.*409"):
                 client.labels(*MODEL, ["a"], [False])
             assert client.waiting == 0
     finally:
@@ -78,6 +82,80 @@ def test_a_server_that_is_not_there_is_named() -> None:
         sf.Client(url).predictions(*MODEL, ["a"], [0.9, 0.8])
     with pytest.raises(ValueError, match="either correct= or label="):
         sf.Client(url).labels(*MODEL, ["a"])
+
+
+def test_a_group_is_one_unit_however_many_rows_it_has(server) -> None:
+    """All of one patient, all wrong: one surprise, as a monitor of the same rows counts it."""
+    ids = np.arange(3_000)
+    with sf.Client(server.url, server.token) as client:
+        client.predictions(*MODEL, ids, np.full(3_000, 0.9), group=["one patient"] * 3_000)
+        client.labels(*MODEL, ids, [False] * 3_000)
+        found = client.state(*MODEL)["monitor"]
+    own = sf.Monitor()
+    own.update([False] * 3_000, [0.9] * 3_000, groups=["one patient"] * 3_000)
+    assert found["log_e"] == pytest.approx(own.log_e, rel=1e-9)
+    assert not found["alarm"]
+
+
+def test_rows_become_requests_that_take_no_group_apart() -> None:
+    rows = [{"id": i, "group": None if i % 7 else i // 700} for i in range(4_000)]
+    requests = list(requests_of([rows[:2_500], rows[2_500:]]))
+    assert [row for request in requests for row in request] == rows
+    of_groups = [{row["group"] for row in request} - {None} for request in requests]
+    assert sum(map(len, of_groups)) == len(set().union(*of_groups)) == 6
+    assert max(map(len, requests)) <= 1_400
+    apart = [{"id": i, "group": "a" if i in (0, 20_000) else None} for i in range(20_001)]
+    for scattered in (apart, [{"id": i, "group": "a"} for i in range(10_001)]):
+        with pytest.raises(ScatteredGroup, match="group 'a' takes more than 10,000 rows"):
+            list(requests_of([scattered]))
+
+
+def test_what_no_server_takes_is_never_spooled(server, tmp_path: Path) -> None:
+    with sf.Client(server.url, server.token, spool=tmp_path / "spool.db") as client:
+        with pytest.raises(ValueError, match="'my model' is no name"):
+            client.predictions("my model", "1", ["x"], [0.9])
+        with pytest.raises(ValueError, match=r"predictions\[1\].confidence is nan"):
+            client.predictions(*MODEL, ["x", "y"], [0.9, float("nan")])
+        assert client.waiting == 0
+        client.predictions(*MODEL, ["a"], [0.9])
+        # of 1,000 rows only the one that contradicts is left out
+        with pytest.warns(UserWarning, match="refused 1 row for good.*'a' was sent with confidence 0.9 before"):
+            client.predictions(*MODEL, ["a", *map(str, range(999))], [0.8] * 1_000)
+        assert client.state(*MODEL)["predictions"] == 1_000
+    with pytest.raises(ValueError, match="token has characters") as raised:
+        sf.Client(server.url, "secret\n")
+    assert "secret" not in str(raised.value)
+    with (
+        sf.Client(server.url, server.token) as client,
+        pytest.raises(sf.ServiceError, match=r"counted from row 1,000; those before it are stored"),
+    ):
+        client.predictions("other", "1", range(1_500), [0.9] * 1_499 + [2.0])
+
+
+def test_pushed_classes_and_ids_are_compared_as_they_mean(server, tmp_path: Path) -> None:
+    """A missing label makes 1 a 1.0, Parquet holds flags and bytes, and a model's name is checked first."""
+    (tmp_path / "new.csv").write_text("id,confidence,predicted,label\na,0.9,1,1.0\nb,0.9,0,\nc,0.9,0,1.0\n")
+    days = pa.array([datetime.date(2026, 1, 1)] * 2)
+    table = {"id": [b"d", b"e"], "confidence": [0.9, 0.9], "predicted": [True, False], "slice": days}
+    pq.write_table(pa.table(table), tmp_path / "flags.parquet")
+    (tmp_path / "labels.csv").write_text("id,label\nd,True\ne,True\n")
+
+    def push(name: str, model: str = "m") -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "surefoot", "push", name, "--to", server.url, "--model", model]
+        return subprocess.run(
+            [*command, "--token", server.token], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+
+    for name in ("new.csv", "flags.parquet", "labels.csv"):
+        assert push(name).returncode == 0
+    state = server.ask("/v1/models/m/1/state")[1]
+    assert (state["predictions"], state["labelled"], state["counted_without_bet"]) == (5, 4, 2)
+    assert state["monitor"]["observed_errors"] == 1
+    assert [day["observed_errors"] for day in state["days"]] == [2]
+    assert [part["slice"] for part in state["slices"]] == ["2026-01-01"]
+    refused = push("new.csv", "é")
+    assert (refused.returncode, refused.stderr.count("Traceback")) == (2, 0)
+    assert "is no name" in refused.stderr
 
 
 def test_files_are_pushed(server, tmp_path: Path) -> None:

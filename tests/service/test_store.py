@@ -121,6 +121,8 @@ def test_classes_are_compared_when_both_are_there(store) -> None:
         (Label("a", correct=True), Label("a", correct=False), "labelled correct before, and now wrong"),
         (Label("a", label="cat"), Label("a", label="dog"), "labelled 'cat' before, and now 'dog'"),
         (Label("a", correct=True), Prediction("a", 0.8, 0.2, correct=False), "labelled correct before, and now wrong"),
+        (Prediction("a", 0.9, 0.1, "cat"), Prediction("a", 0.9, 0.1, "dog"), "with class 'cat' before, and now with"),
+        (Prediction("a", 0.9, 0.1, slice="x"), Prediction("a", 0.9, 0.1, slice="y"), "with slice 'x' before"),
     ],
 )
 def test_contradictions_are_refused_with_the_whole_request(store, first, second, said) -> None:
@@ -232,3 +234,17 @@ def test_late_labels_never_make_a_calibrated_stream_look_off(store) -> None:
     add(store, [Label(str(i), correct=True) for i in np.flatnonzero(correct)])
     assert monitor_of(store).rows == 3_000
     assert json.dumps(monitor_of(store).log_e)
+
+
+def test_ids_of_rows_that_came_labelled_are_dropped_behind_one_that_did_not(store) -> None:
+    confidence, _ = sample(1_000)
+    add(store, predictions(confidence[:1]), predictions(confidence[1:], 1, correct=True))
+    stream = store.find("m", "1")
+    follower = Follower(store, stream, label_window=50)
+    follower.follow()
+    totals.total(store.database, stream)
+    follower.save()
+    totals.forget(store.database, stream, 50)
+    with store.database.reading() as cursor:
+        # the one that awaits its label, and two windows
+        assert cursor.one("SELECT count(*), min(event) FROM prediction") == (101, 1)

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from surefoot.render.monitor_view import open_episode
 from surefoot.service import notices, webhook
 from surefoot.service.batches import Label, Prediction
 from surefoot.service.database import connect
@@ -94,12 +95,13 @@ def test_it_is_signed_and_sent_again_until_it_is_acknowledged_and_then_never(tmp
     service = service_at(tmp_path / "store.db", receiver.url)
     stream = overconfident(service)
     service._look(stream, True)
-    assert service.state(stream)["notices"] == {"acknowledged": 0, "waiting": 2}
+    # the alarm, and both episodes
+    assert service.state(stream)["notices"] == {"acknowledged": 0, "waiting": 3}
     assert service._messenger is not None
     service._messenger.start()
-    until(lambda: service.state(stream)["notices"] == {"acknowledged": 2, "waiting": 0})
-    assert [status for status, *_ in receiver.got].count(204) == 2
-    assert len(receiver.got) == 5
+    until(lambda: service.state(stream)["notices"]["waiting"] == 0)
+    assert [status for status, *_ in receiver.got].count(204) == 3
+    assert len(receiver.got) == 6
     # nothing else was asked for, whatever a redirect said
     assert {path for _, path, *_ in receiver.got} == {"/hook?team=a"}
     for _, _, headers, body in receiver.got:
@@ -114,7 +116,7 @@ def test_it_is_signed_and_sent_again_until_it_is_acknowledged_and_then_never(tmp
     # the same episode goes on: no word of it
     service._look(overconfident(service, 600, start=5_000), True)
     time.sleep(0.1)
-    assert len(receiver.got) == 5
+    assert len(receiver.got) == 6
     service.stop()
 
 
@@ -133,7 +135,7 @@ def test_a_crash_before_the_acknowledgement_loses_nothing_and_repeats_nothing(tm
     assert second._messenger is not None
     second._messenger.start()
     until(lambda: second.state(stream)["notices"]["waiting"] == 0)
-    assert sorted(json.loads(body)["kind"] for *_, body in receiver.got) == ["alarm", "drift"]
+    assert sorted(json.loads(body)["kind"] for *_, body in receiver.got) == ["alarm", "drift", "drift"]
     # another server of the same store has nothing to add
     third = service_at(path, receiver.url)
     third._look(stream, True)
@@ -152,6 +154,22 @@ def test_a_slice_is_announced_once(tmp_path, receiver) -> None:
     service._messenger.send_due()
     slices = [json.loads(body) for *_, body in receiver.got if json.loads(body)["kind"] == "slice"]
     assert [one["slice"] for one in slices] == ["off"]
+    service.stop()
+
+
+def test_an_episode_that_came_and_went_between_two_looks_is_announced(tmp_path, receiver) -> None:
+    service = service_at(tmp_path / "store.db", receiver.url)
+    overconfident(service, 400)
+    stream = overconfident(service, 19_600, start=400, honest=1.0)
+    service._look(stream, True)
+    with service.looking(stream) as follower:
+        assert open_episode(follower.monitor) is None
+        episodes = [(one.side, one.onset) for one in follower.monitor.episodes]
+    assert service._messenger is not None
+    service._messenger.send_due()
+    drift = [json.loads(body) for *_, body in receiver.got if json.loads(body)["kind"] == "drift"]
+    assert [(one["side"], one["onset"]) for one in drift] == episodes
+    assert not any(one["open"] for one in drift)
     service.stop()
 
 

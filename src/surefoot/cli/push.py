@@ -43,27 +43,35 @@ def command(
       surefoot push today.csv --to http://127.0.0.1:8787 --model fraud
       surefoot push labels.csv --to http://127.0.0.1:8787 --model fraud
     """
+    from surefoot.service.batches import check_name
     from surefoot.service.client import Client, ServiceError
     from surefoot.service.pushing import rows_of
+    from surefoot.service.refused import Refused
+    from surefoot.service.requests import ScatteredGroup, requests_of
 
     named = {
         "id": identifier, "confidence": confidence, "predicted": predicted, "correct": correct, "label": label,
         "slice": slice_by,
     }  # fmt: skip
     with clear_errors():
+        try:
+            check_name("model", model)
+            check_name("version", version)
+        except Refused as refused:
+            raise typer.BadParameter(refused.message) from refused
         what, columns, batches = rows_of(file, {role: name for role, name in named.items() if name is not None})
         say(f"  {what.capitalize()}: {', '.join(f'{role} = {name}' for role, name in columns.items())}")
         try:
             client = Client(to, token if token is not None else os.environ.get("SUREFOOT_TOKEN"))
         except ValueError as error:
-            raise typer.BadParameter(f"--to: {error}") from error
+            raise typer.BadParameter(str(error)) from error
         sent = 0
         try:
             with client:
-                for rows in batches:
+                for rows in requests_of(batches):
                     client._send(model, version, what, rows)
                     sent += len(rows)
-        except ServiceError as error:
+        except (ServiceError, ScatteredGroup) as error:
             done = f"; {sent:,} rows before were stored, and the file may be sent again" if sent else ""
             raise Failed(print_error(f"{error}{done}", 3)) from error
         say(f"  Sent {sent:,} rows to {to} for {model}/{version}")

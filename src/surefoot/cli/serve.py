@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +13,8 @@ import typer
 
 from surefoot.cli.errors import Failed, clear_errors, print_error, say
 
+#: The store, if none is named.
+STORE = "surefoot.db"
 #: The environment variable that holds the secret of the webhook.
 _SECRET = "SUREFOOT_WEBHOOK_SECRET"
 
@@ -20,7 +23,7 @@ def command(
     store: Annotated[
         str,
         typer.Option("--store", metavar="FILE|URL", help="SQLite file, made if it is missing, or postgresql://..."),
-    ] = "surefoot.db",
+    ] = STORE,
     host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen at.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", metavar="NUMBER", help="Port to listen at.", min=0, max=65535)] = 8787,
     label_window: Annotated[
@@ -214,16 +217,18 @@ def _listen(host: str, port: int) -> Any:
 def _greet(url: str, store: str, token: str | None, *, is_open: bool) -> None:
     from surefoot._io.masking import masked
 
+    again = "surefoot serve" if store == STORE else f"surefoot serve --store {shlex.quote(masked(store))}"
+    again += " --new-token '*' makes another"
     say(f"\n  Serving at {url}")
     say(f"  Store      {masked(store)}{'' if '://' in store else f' ({os.path.abspath(store)})'}")
     if is_open:
         say("  Token      none: whoever can reach this address may read and write")
     elif token is not None:
         say(f"  Token      {token}")
-        say("             It is shown only now. surefoot serve --new-token '*' makes another.")
+        say(f"             It is shown only now. {again}.")
         say(f"  Page       {url}/?token={token}")
     else:
-        say("  Token      as shown at the first start; surefoot serve --new-token '*' makes another")
+        say(f"  Token      as shown at the first start; {again}")
     header = "" if is_open else f"-H 'Authorization: Bearer {token or 'TOKEN'}' "
     say("\n  Try:")
     path = f"{url}/v1/models/my-model/1"

@@ -26,10 +26,11 @@ def text_of_ids(column: Any) -> list[str]:
     >>> text_of_ids(pa.array([7.0, 0.5, None])), text_of_ids(pa.array(["7", "007", ""]))
     (['7', '0.5', ''], ['7', '007', ''])
     """
-    return [_text(value) for value in column.to_pylist()]
+    return [text_of_id(value) for value in column.to_pylist()]
 
 
-def _text(value: Any) -> str:
+def text_of_id(value: Any) -> str:
+    """An id as text; see :func:`text_of_ids`."""
     if isinstance(value, str):
         return value
     if value is None:

@@ -54,7 +54,7 @@ def headline(m: Monitor) -> str:
     if (episode := open_episode(m)) is not None:
         return f"{episode.side.capitalize()} since about row {episode.onset:,}"
     if m.alarm:
-        return f"Not calibrated over all rows: {m.side}"
+        return f"Not calibrated over all rows: {m.alarm_side}"
     if m.drift_rows:
         return "No drift at present, and no alarm"
     return "No drift and no alarm so far"
@@ -92,7 +92,7 @@ def episode_lines(episodes: Sequence[Episode], terminal: Terminal) -> Iterator[s
 def alarm_lines(m: Monitor, terminal: Terminal) -> Iterator[str]:
     """The alarm in one line, if there is one, or the few that it takes in a narrow terminal."""
     if words := alarm_words(m):
-        yield from _marked("ALARM", words, m.side, terminal)
+        yield from _marked("ALARM", words, m.alarm_side, terminal)
 
 
 def _marked(mark: str, words: str, side: str, terminal: Terminal) -> Iterator[str]:
@@ -117,8 +117,8 @@ def summary(m: Monitor) -> str:
     said += f", alarm at row {m.alarm_row:,}." if m.alarm_row else f" of {1 / m.level:,.0f}, no alarm."
     for number, words in (
         (m.pending, "awaiting labels"),
-        (m.unlabelled, "never labelled"),
-        (m.repeated, "seen before"),
+        (m.unlabelled, "no longer awaited"),
+        (m.repeated, "seen before, or labelled too late" if m.unlabelled else "seen before"),
     ):
         said += f" {pluralize(number, 'row')} {words}." if number else ""
     return said

@@ -16,6 +16,8 @@ from surefoot.service.refused import Refused
 #: Limits of a request; each is refused with its number.
 MOST_ROWS, MOST_ID, MOST_NAME = 10_000, 200, 64
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+#: A whole number with decimals that are zero.
+_WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")
 
 JSON, LINES, ARROW = "application/json", "application/x-ndjson", "application/vnd.apache.arrow.stream"
 #: What curl says of a body if nothing else is said.
@@ -86,6 +88,13 @@ def _read(body: bytes, content_type: str, what: str, row: Callable[[Any, str], A
     return _rows(rows, what, row)
 
 
+def check_rows(what: str, rows: list[dict[str, Any]]) -> None:
+    """Raise if a row is one that is refused whatever is stored: of ``"predictions"`` or of ``"labels"``."""
+    read = {"predictions": _prediction, "labels": _label}[what]
+    for i, row in enumerate(rows):
+        read(row, f"{what}[{i}]")
+
+
 def message(body: bytes) -> list[list[Prediction] | list[Label]]:
     """The predictions and the labels of a message: JSON or an Arrow stream.
 
@@ -150,12 +159,13 @@ def _prediction(row: Any, where: str) -> Prediction:
         raise Refused(400, f"{where} has no confidence; send a number from 0 to 1")
     if confidence is not None and doubt is not None and not math.isclose(confidence + doubt, 1.0, abs_tol=1e-6):
         raise Refused(400, f"{where}: confidence {confidence!r} and doubt {doubt!r} should add up to 1")
-    certain = 1.0 - doubt if confidence is None and doubt is not None else float(confidence or 0.0)
+    # of both, the doubt is the one that was told with care: a confidence near 1 has few digits to tell it
+    certain = float(confidence or 0.0) if doubt is None else 1.0 - doubt
     return Prediction(
         _id(row, where),
         certain,
         1.0 - certain if doubt is None else doubt,
-        predicted=_text(row, "predicted", where),
+        predicted=_class(row, "predicted", where),
         slice=_text(row, "slice", where),
         group=_text(row, "group", where),
         correct=_flag(row, where),
@@ -164,7 +174,7 @@ def _prediction(row: Any, where: str) -> Prediction:
 
 def _label(row: Any, where: str) -> Label:
     _fields(row, where, ("id", "correct", "label"))
-    found = Label(_id(row, where), _flag(row, where), _text(row, "label", where))
+    found = Label(_id(row, where), _flag(row, where), _class(row, "label", where))
     if (found.correct is None) == (found.label is None):
         raise Refused(400, f"{where} needs either correct (true or false) or label (the true class)")
     return found
@@ -196,6 +206,37 @@ def _text(row: dict[str, Any], name: str, where: str) -> str | None:
     elif isinstance(value, int) and abs(value) < 10**MOST_NAME:
         value = str(value)
     return _checked(value, f"{where}.{name}", MOST_ID)
+
+
+def _class(row: dict[str, Any], name: str, where: str) -> str | None:
+    value = row.get(name)
+    return None if value is None else _checked(class_text(value), f"{where}.{name}", MOST_ID)
+
+
+def class_text(value: Any) -> Any:
+    """A class as text, the same whether it came as a number, a flag or text; what is none of these stays.
+
+    A column of whole numbers in which one is missing is written as 1.0 by some, and a flag as True.
+
+    Examples
+    --------
+    >>> class_text(1), class_text(1.0), class_text("1.0"), class_text("007"), class_text("1.10")
+    ('1', '1', '1', '007', '1.10')
+    >>> class_text(True), class_text("True"), class_text("Tuesday")
+    ('true', 'true', 'Tuesday')
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int) and abs(value) < 10**MOST_NAME:
+        return str(value)
+    if isinstance(value, float) and math.isfinite(value):
+        return str(int(value)) if value.is_integer() else repr(value)
+    if isinstance(value, str):
+        if value.lower() in ("true", "false"):
+            return value.lower()
+        whole = _WHOLE.fullmatch(value)
+        return whole[1] if whole else value
+    return value
 
 
 def _checked(value: Any, where: str, most: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import sqlite3
 import threading
 import time
@@ -14,9 +15,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from surefoot._io.printable import printable
+from surefoot.service.batches import check_name, check_rows
+from surefoot.service.refused import Refused
+from surefoot.service.requests import requests_of
 
-#: Rows of one request.
-_ROWS = 1_000
 #: Statuses after which the same request may succeed later.
 _AGAIN = (408, 429, 500, 502, 503, 504)
 
@@ -64,7 +66,7 @@ class Client:
     Examples
     --------
     >>> import surefoot as sf
-    >>> client = sf.Client("http://127.0.0.1:8787", "my token")
+    >>> client = sf.Client("http://127.0.0.1:8787", "my-token")
     >>> client.waiting
     0
     """
@@ -81,6 +83,8 @@ class Client:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"url is {url!r}; give an address such as http://127.0.0.1:8787.")
+        if token is not None and not re.fullmatch(r"[\x21-\x7e]+", token):
+            raise ValueError("token has characters that no token has; copy it again, without what stands around it.")
         self.url, self._token, self._timeout, self._retries = url.rstrip("/"), token, timeout, retries
         self._parts = parts
         self._lock = threading.RLock()
@@ -120,12 +124,15 @@ class Client:
         slice : sequence, optional
             A part of the data for each, which is also counted apart.
         group : sequence, optional
-            Predictions of this call that may depend on each other have the same group.
+            Predictions of this call that may depend on each other have the same group. Between the first and the last
+            prediction of a group lie at most 10,000.
         correct : sequence of bool, optional
             Whether each was correct, where that is known already. Such rows are in the totals and are never bet on.
 
         Raises
         ------
+        ValueError
+            If the model's name, or with ``spool`` a row, is one that no server takes; nothing is sent then.
         ServiceError
             If the server refuses them, or without ``spool`` cannot be reached.
         """
@@ -159,6 +166,8 @@ class Client:
 
         Raises
         ------
+        ValueError
+            If the model's name, or with ``spool`` a row, is one that no server takes; nothing is sent then.
         ServiceError
             If the server refuses them, or without ``spool`` cannot be reached.
         """
@@ -179,7 +188,7 @@ class Client:
         dict
             What ``GET .../state`` answers.
         """
-        found: dict[str, Any] = json.loads(self._ask("GET", f"/v1/models/{model}/{version}/state", None))
+        found: dict[str, Any] = json.loads(self._ask("GET", f"{_path(model, version)}/state", None))
         return found
 
     @property
@@ -217,32 +226,62 @@ class Client:
     # -- within ------------------------------------------------------------------------------------------------------
 
     def _send(self, model: str, version: str, what: str, rows: list[dict[str, Any]]) -> None:
-        path = f"/v1/models/{model}/{version}/{what}"
-        bodies = [json.dumps({what: rows[start : start + _ROWS]}) for start in range(0, len(rows), _ROWS)]
+        path, requests = f"{_path(model, version)}/{what}", list(requests_of([rows]))
         if self._spool is None:
-            for body in bodies:
-                self._ask("POST", path, body)
+            done = 0
+            for request in requests:
+                try:
+                    self._post(path, request)
+                except ServiceError as error:
+                    if not done:
+                        raise
+                    words = f"{error} (counted from row {done:,}; those before it are stored)"
+                    raise ServiceError(words, error.status) from error
+                done += len(request)
         else:
-            self._spool.add(path, bodies)
+            # what a server would refuse for ever is told now
+            try:
+                check_rows(what, rows)
+            except Refused as refused:
+                raise ValueError(refused.message) from refused
+            self._spool.add(path, [json.dumps({what: request}) for request in requests])
             self._empty_spool()
+
+    def _post(self, path: str, rows: list[dict[str, Any]]) -> None:
+        self._ask("POST", path, json.dumps({path.rpartition("/")[2]: rows}))
 
     def _empty_spool(self) -> None:
         spool = self._spool
         with self._lock:
             while spool is not None and time.monotonic() >= self._not_before and (first := spool.first()):
                 number, path, body = first
+                ((_, rows),) = json.loads(body).items()
                 try:
-                    self._ask("POST", path, body)
+                    self._deliver(path, rows)
                 except ServiceError as error:
-                    if error.status is None or error.status in (*_AGAIN, 401, 403):
-                        # it stays where it is; for a while nobody waits for a server that does not answer
-                        self._not_before = time.monotonic() + 5.0
-                        if error.status in (401, 403):
-                            raise
-                        return
-                    # it will never be taken: the rows behind it go on, and who runs this is told
-                    warnings.warn(f"the service refused a request for good: {error}", stacklevel=4)
+                    # it stays where it is; for a while nobody waits for a server that does not answer
+                    self._not_before = time.monotonic() + 5.0
+                    if error.status in (401, 403):
+                        raise
+                    return
                 spool.remove(number)
+
+    def _deliver(self, path: str, rows: list[dict[str, Any]]) -> None:
+        """Send rows; those that the server will never take are named, and the others arrive."""
+        try:
+            self._post(path, rows)
+        except ServiceError as error:
+            if error.status is None or error.status in (*_AGAIN, 401, 403):
+                raise
+            # rows of a group stay together; of others, those that are refused are found
+            is_of_rows = error.status in (400, 409) and not any(row.get("group") is not None for row in rows)
+            if len(rows) == 1 or not is_of_rows:
+                count = f"{len(rows):,} row{'s' * (len(rows) > 1)}"
+                warnings.warn(f"the service refused {count} for good: {error}", stacklevel=5)
+                return
+            half = len(rows) // 2
+            self._deliver(path, rows[:half])
+            self._deliver(path, rows[half:])
 
     def _ask(self, method: str, path: str, body: str | None) -> bytes:
         for attempt in range(self._retries + 1):
@@ -320,6 +359,13 @@ class _Spool:
 
     def close(self) -> None:
         self._held.close()
+
+
+def _path(model: str, version: str) -> str:
+    try:
+        return f"/v1/models/{check_name('model', model)}/{check_name('version', version)}"
+    except Refused as refused:
+        raise ValueError(refused.message) from refused
 
 
 def _rows(ids: Sequence[str | int], columns: dict[str, Any]) -> list[dict[str, Any]]:

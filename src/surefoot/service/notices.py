@@ -44,14 +44,15 @@ def happenings(follower: Follower) -> Iterator[Happening]:
     if m.alarm_row is not None:
         numbers = {"row": m.alarm_row, "level": m.level, "log_e_value": _finite(m.log_e)}
         yield Happening("alarm", "", m.alarm_row, m.alarm_row, alarm_words(m), numbers)
-    episode = open_episode(m)
-    if episode is not None:
+    # one that is over was none when this was asked before: its rows came, and ended, in between
+    for episode in m.episodes:
         numbers = {
             "side": episode.side,
             "onset": episode.onset,
             "detected": episode.first_alarm,
             "expected_errors": episode.expected_errors,
             "observed_errors": episode.observed_errors,
+            "open": episode is open_episode(m),
         }
         yield Happening("drift", "", episode.onset, episode.last_alarm, episode_words(episode), numbers)
     for part in follower.parts.look():

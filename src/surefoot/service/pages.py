@@ -17,7 +17,7 @@ from surefoot.render.expectation import lines as expected_lines
 from surefoot.render.expectation import shift_words
 from surefoot.render.expectation import summary as expected_summary
 from surefoot.render.html import page
-from surefoot.render.monitor_view import headline, open_episode, summary, watching
+from surefoot.render.monitor_view import open_episode, watching
 from surefoot.render.next_steps import next_steps
 from surefoot.render.numbers import count, pluralize, rough_count
 from surefoot.render.svg import draw
@@ -26,6 +26,7 @@ from surefoot.risk.stream.monitor import Monitor
 from surefoot.risk.stream.slices import limit
 from surefoot.service.following import Follower
 from surefoot.service.reference import UNKNOWN, Reference
+from surefoot.service.standing import headline, summary
 from surefoot.service.store import Stream
 from surefoot.service.totals import by_day, by_hour, by_slice, total
 
@@ -50,7 +51,7 @@ def line_of(stream: Stream, follower: Follower) -> Line:
     from markupsafe import Markup
 
     monitor, flagged = follower.monitor, sum(part.is_flagged for part in follower.parts.look())
-    stands = headline(monitor) + (f"; {pluralize(flagged, 'slice')} flagged" if flagged else "")
+    stands = headline(stream.counts, monitor) + (f"; {pluralize(flagged, 'slice')} flagged" if flagged else "")
     cells = (
         # names have letters, digits, '.', '_' and '-' only
         Cell(Markup('<a href="/models/{0}/{1}">{0}/{1}</a>').format(stream.model, stream.version)),
@@ -77,7 +78,10 @@ def index_page(models: Sequence[Line], url: str) -> str:
         "service_models.html.jinja",
         source=url,
         headline=_models_headline(len(models), sum(line.needs_a_look for line in models)),
-        lede="" if not models else "Each line counts every label that has been stored.",
+        lede=""
+        if not models
+        else "Expected and observed errors are those of predictions whose label came "
+        "after them; the page of a model counts all.",
         models=HtmlTable("Models", columns, [Body(rows)]),
         level=f"{max((line.level for line in models), default=0.05):.0%}",
         example=_example(url),
@@ -107,7 +111,8 @@ def stream_page(service: Service, stream: Stream) -> str:
     known = service.reference(stream)
     with service.looking(stream) as follower:
         m = follower.monitor
-        evidence, answer, lede = _evidence(m), headline(m), typeset(f"{summary(m)} {watching(m)}")
+        counts = service.find(stream.model, stream.version).counts
+        evidence, answer, lede = _evidence(m), headline(counts, m), typeset(f"{summary(counts, m)} {watching(m)}")
         slices, labels = _slices(follower, by_slice(service.database, stream)), _labels(service, stream, m)
     sections: list[dict[str, Any]] = [evidence]
     if found is not None:
@@ -211,7 +216,7 @@ def _slices(follower: Follower, sums: Mapping[str, tuple[int, float, int]]) -> d
         if (part := parts.get(name)) is not None:
             peak = math.exp(part.log_peak) if part.log_peak < 700 else math.inf
             cells += [typeset(significant(peak)), rough_count(limit(part.number, level))]
-            side = part.monitor.side if part.is_flagged else ""
+            side = part.monitor.alarm_side if part.is_flagged else ""
         else:
             # rows that are never bet on, or have no slice
             cells += ["", ""]

@@ -8,9 +8,10 @@ from typing import Any
 from surefoot._io.masking import masked
 from surefoot._io.printable import printable
 from surefoot.core.tally import Tally
-from surefoot.files.identifiers import keep_as_written
+from surefoot.files.identifiers import keep_as_written, text_of_id
 from surefoot.files.opening import open_data
 from surefoot.files.source import BadFile
+from surefoot.service.batches import class_text
 
 #: Columns of a file by what they are, and the names they are known by.
 NAMES: dict[str, tuple[str, ...]] = {
@@ -23,6 +24,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "correct": ("correct", "is_correct"),
     "label": ("label", "truth", "y_true", "target"),
 }
+_TEXTS = {"id", "predicted", "label", "slice", "group"}
 _RIGHT = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 
 
@@ -77,11 +79,25 @@ def _listed(head: list[str]) -> str:
     return ", ".join(printable(name) for name in head[:12])
 
 
+def _text(path: str, number: int, role: str, value: Any) -> str:
+    """What names a row, a class, a slice or a group, as text, whatever kind of column it stood in."""
+    if isinstance(value, bytes):
+        try:
+            value = value.decode()
+        except UnicodeDecodeError:
+            raise BadFile(
+                f"{role} is {printable(repr(value))} in row {number + 1}; it should be text", file=masked(path)
+            ) from None
+    return text_of_id(value) if role == "id" else str(class_text(value))
+
+
 def _row(path: str, number: int, row: dict[str, Any]) -> dict[str, Any]:
-    row = {role: value for role, value in row.items() if value is not None}
+    # a number that is none is how some write a missing one, and an empty cell how others do
+    row = {role: value for role, value in row.items() if value is not None and value == value and value != ""}
     if "id" not in row:
         raise BadFile(f"row {number + 1} has no id", file=masked(path))
-    row["id"] = str(row["id"])
+    for role in _TEXTS.intersection(row):
+        row[role] = _text(path, number, role, row[role])
     if isinstance(row.get("correct"), str | int | float) and not isinstance(row["correct"], bool):
         text = str(row["correct"]).strip().lower().removesuffix(".0")
         if text not in _RIGHT:
@@ -92,7 +108,7 @@ def _row(path: str, number: int, row: dict[str, Any]) -> dict[str, Any]:
         row["correct"] = _RIGHT[text]
     if "label" in row and "predicted" in row:
         label = row.pop("label")
-        row.setdefault("correct", str(label) == str(row["predicted"]))
+        row.setdefault("correct", label == row["predicted"])
     for role in ("confidence", "doubt"):
         if isinstance(row.get(role), str):
             try:

@@ -14,7 +14,7 @@ from surefoot.assessment.assess import assess
 from surefoot.assessment.result import Assessment
 from surefoot.core.tally import Tally
 from surefoot.decisions.expected import Expected
-from surefoot.render.monitor_view import headline, plain, summary
+from surefoot.render.monitor_view import plain
 from surefoot.risk.stream.slices import limit
 from surefoot.service import notices, reference, totals
 from surefoot.service.batches import check_name
@@ -23,6 +23,7 @@ from surefoot.service.following import Follower
 from surefoot.service.notices import Outbox
 from surefoot.service.reference import Reference
 from surefoot.service.refused import Refused
+from surefoot.service.standing import headline, summary
 from surefoot.service.store import Job, Store, Stream
 from surefoot.service.tokens import Tokens
 from surefoot.service.webhook import Messenger, Webhook
@@ -123,9 +124,9 @@ class Service:
     def state(self, stream: Stream) -> dict[str, Any]:
         """Where it stands, as plain data."""
         with self.looking(stream) as follower:
-            monitor, parts = plain(follower.monitor), slices_of(follower)
-            window = follower.monitor.label_window
-        counts = self.store.find(stream.model, stream.version).counts
+            counts = self.store.find(stream.model, stream.version).counts
+            monitor = {**plain(follower.monitor), "headline": headline(counts, follower.monitor)}
+            parts, window = slices_of(follower), follower.monitor.label_window
         issued = counts.places + counts.tally_only
         known = reference.find(self.database, stream)
         return {
@@ -220,7 +221,8 @@ class Service:
             now = (m.alarm, len(m.drift_rows), before[2] if flagged is None else flagged)
             if now == before:
                 return
-            found, title, words = list(notices.happenings(follower)), headline(m), _words(follower)
+            found, title = list(notices.happenings(follower)), headline(stream.counts, m)
+            words = _words(stream, follower)
         log.warning("%s/%s: %s", stream.model, stream.version, words)
         if self._messenger is not None and found and self._outbox.add(stream, found, title):
             self._messenger.wake()
@@ -251,7 +253,8 @@ def slices_of(follower: Follower) -> list[dict[str, Any]]:
     ]
 
 
-def _words(follower: Follower) -> str:
+def _words(stream: Stream, follower: Follower) -> str:
     flagged = [part.name for part in follower.parts.look() if part.is_flagged]
     slices = f" Slices flagged: {', '.join(flagged)}." if flagged else ""
-    return f"{headline(follower.monitor)}. {summary(follower.monitor)}{slices}"
+    m = follower.monitor
+    return f"{headline(stream.counts, m)}. {summary(stream.counts, m)}{slices}"

@@ -326,6 +326,13 @@ class _Draft:
                 f"id {printable_value(new.id)} was sent with confidence {row.confidence!r} before, and now with "
                 f"{new.confidence!r}; each prediction needs its own id",
             )
+        for what, before, now in (("class", row.predicted, new.predicted), ("slice", row.slice, new.slice)):
+            if None not in (before, now) and before != now:
+                raise Refused(
+                    409,
+                    f"id {printable_value(new.id)} was sent with {what} {printable_value(before)} before, and now with "
+                    f"{printable_value(now)}; each prediction needs its own id",
+                )
         return False if new.correct is None else self._label(new.id, new.correct, None)
 
     def _label(self, name: str, correct: bool | None, label: str | None) -> bool:

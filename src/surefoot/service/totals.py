@@ -240,13 +240,14 @@ def _forget_some(cursor: Cursor, key: int, label_window: int, after: int) -> int
     # labels that came first: those whose prediction is counted, and those whose prediction never came
     early = min(counted, events - 2 * label_window)
     span = cursor.one(
-        "SELECT min(place), max(event) FROM (SELECT place, event FROM prediction "
+        "SELECT min(place), min(event), max(event) FROM (SELECT place, event FROM prediction "
         "WHERE stream = ? AND event > ? AND event <= ? ORDER BY event LIMIT ?) AS piece",
         key, after, counted, DROPPED,
     )  # fmt: skip
     assert span is not None
-    first, last = span
-    is_over = last is None or (first is not None and first >= place)
+    first, begun, last = span
+    # rows with a label that was known have no place, and are dropped by their event
+    is_over = last is None or (first is not None and first >= place and begun > early)
     if not is_over:
         cursor.run(
             "DELETE FROM prediction WHERE stream = ? AND event > ? AND event <= ? "

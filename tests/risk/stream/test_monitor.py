@@ -205,7 +205,7 @@ def test_a_label_that_never_comes_is_given_up_after_the_window() -> None:
     m.update([True] * 100, [0.8] * 100)
     m.update([True], [0.8])
     assert (m.pending, m.unlabelled, m.rows, m.issued) == (0, 1, 101, 102)
-    assert "1 never labelled" in repr(m)
+    assert "1 no longer awaited" in repr(m)
     # it counts as no surprise to either side, and its label comes too late
     before = m.e_value
     m.update([False], ids=["lost"])

@@ -189,6 +189,12 @@ class Monitor(Watch):
         return max(now, key=lambda name: now[name].log_e)
 
     @property
+    def alarm_side(self) -> str:
+        """The side that had more evidence when the e-value reached its limit; :attr:`side` while it has not."""
+        now = self.side
+        return self._alarm_side or now
+
+    @property
     def pending(self) -> int:
         """Number of predictions that await their labels."""
         return len(self._issued.places)
@@ -220,7 +226,7 @@ class Monitor(Watch):
         if self.pending:
             parts.append(f"{self.pending:,} labels awaited")
         if self.unlabelled:
-            parts.append(f"{self.unlabelled:,} never labelled")
+            parts.append(f"{self.unlabelled:,} no longer awaited")
         return f"<Monitor: {', '.join(parts)}>"
 
     # -- what comes in -----------------------------------------------------------------------------------------------
@@ -428,6 +434,7 @@ class Monitor(Watch):
             counts={name: getattr(self, name) for name in COUNTS},
             stated=self.stated,
             alarm_row=self._alarm_row,
+            alarm_side=self._alarm_side,
             drift_rows=self._drift_rows,
             has_new_drift=self._has_new_drift,
             sides=self._sides,
@@ -487,6 +494,7 @@ class Monitor(Watch):
         for name, count in state.counts.items():
             setattr(m, name, count)
         m.stated, m._alarm_row, m._drift_rows = state.stated, state.alarm_row, state.drift_rows
+        m._alarm_side = state.alarm_side
         m._has_new_drift, m._restarted = state.has_new_drift, state.restarted
         m._sides = {name: state.sides[name] for name in m._sides}
         m._issued, m._counted = state.issued, state.counted

@@ -32,6 +32,7 @@ class MonitorState:
     counts: dict[str, int]
     stated: float
     alarm_row: int | None
+    alarm_side: str | None
     drift_rows: list[int]
     has_new_drift: bool
     sides: dict[str, Side]
@@ -59,6 +60,7 @@ def _pack(state: MonitorState) -> dict[str, Any]:
         **state.counts,
         "stated": state.stated,
         "alarm_row": state.alarm_row,
+        "alarm_side": state.alarm_side,
         "drift_rows": state.drift_rows,
         "drift": state.has_new_drift,
         "sides": {
@@ -108,6 +110,7 @@ def _unpack(body: dict[str, Any]) -> MonitorState:
         counts=counts,
         stated=float(body["stated"]),
         alarm_row=body["alarm_row"],
+        alarm_side=body.get("alarm_side"),
         drift_rows=list(body["drift_rows"]),
         has_new_drift=bool(body["drift"]),
         sides={name: _unpack_side(side) for name, side in body["sides"].items()},

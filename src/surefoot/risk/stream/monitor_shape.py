@@ -97,6 +97,7 @@ _REQUIRED: dict[str, Shape] = {
 #: What earlier versions did not hold, or held otherwise.
 _OPTIONAL: dict[str, Shape] = {
     "label_window": Whole(1),
+    "alarm_side": Maybe(OneOf(SIDES)),
     "unlabelled": _COUNT,
     "restarted": _COUNT,
     "episodes": ListOf(_EPISODE),

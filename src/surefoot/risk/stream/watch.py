@@ -29,6 +29,7 @@ class Watch:
         self.level = level
         self.mean_time_between_false_alarms = mean_time_between_false_alarms
         self._alarm_row: int | None = None
+        self._alarm_side: str | None = None
         self._drift_rows: list[int] = []
         #: The evidence at each of those that this process has seen.
         self._drift_evidence: dict[int, float] = {}
@@ -85,7 +86,9 @@ class Watch:
         log_e, all_evidence = log_mean(paths), np.zeros(len(ends))
         if self._alarm_row is None:
             reached = np.flatnonzero(log_e >= -math.log(self.level))
-            self._alarm_row = int(ends[reached[0]]) if len(reached) else None
+            if len(reached):
+                self._alarm_row = int(ends[reached[0]])
+                self._alarm_side = list(sides)[int(np.argmax([path[reached[0]] for path in paths]))]
         # units before its last start say nothing to the detector
         start = int(np.searchsorted(ends, self._restarted, side="right"))
         # from where it goes off it starts anew, a few rows and then more at a time, for it may soon go off again
