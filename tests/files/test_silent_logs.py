@@ -115,7 +115,7 @@ def inspected() -> dict[str, Any]:
 @pytest.mark.parametrize("write", [as_lines, as_inspect, as_archive])
 def test_full_certainty_beside_an_answer_that_states_none_was_filled_in(write: Any, tmp_path: Path) -> None:
     path = write(tmp_path)
-    with pytest.raises(sf.InvalidPredictions, match=r"row 2: .* filled in by .* \(2 of 4 rows have"):
+    with pytest.raises(sf.InvalidPredictions, match=r"row 2: .* filled in by .* \(2 of the first 4 rows have"):
         sf.load(path)
     reading = read(str(path), {}, manner=Manner(drop_missing=True))
     assert reading.held.confidence.tolist() == [0.7, 0.7]

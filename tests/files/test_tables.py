@@ -99,7 +99,9 @@ def test_encodings(encoding: str, padding: int, tmp_path: Path) -> None:
 def test_rows_that_lack_something_are_counted_by_reason(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("correct,confidence\n1,0.85\n,0.6\n0,0.7\n1,\n1,0.955\n0.5,0.3\n0,high\n0,0.5\nn/a,0.1\n")
-    with pytest.raises(sf.InvalidPredictions, match=r"row 2: correct is missing .*5 of 9 rows have .*--drop-missing"):
+    with pytest.raises(
+        sf.InvalidPredictions, match=r"row 2: correct is missing .*5 of the first 9 rows have .*--drop-missing"
+    ):
         sf.load(path)
     check(path, drop_missing=True)
     found = CliRunner().invoke(app, ["assess", str(path), "--drop-missing", "--json"])
@@ -205,7 +207,7 @@ def test_a_workbook_with_missing_outcomes_decimal_commas_and_percentages(
     asked = ["assess", str(tmp_path / "risk.xlsx"), "--of", "event", "--positive", "yes", "--json"]
     assert run(asked) == 3
     told = capfd.readouterr().err
-    assert "row 4: outcome is missing (3 of 60 rows have no outcome); pass --drop-missing" in told
+    assert "row 4: outcome is missing (3 of the first 60 rows have no outcome); pass --drop-missing" in told
     document = json.loads(CliRunner().invoke(app, [*asked, "--drop-missing"]).output)
     kept = np.delete(np.arange(60), [3, 17, 40])
     assert document["risk"]["n"] == 57

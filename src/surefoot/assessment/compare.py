@@ -199,6 +199,15 @@ def compare(models: Mapping[str, Any], *, level: float = 0.05, groups: Any = Non
     >>> round(c.values["other"]["accuracy"].value, 6), c.riskier["other"].pvalue < 0.01
     (-0.2, True)
     """
+    return _compare(models, level, groups, are_found=False)
+
+
+def compare_by_id(models: Mapping[str, Any], *, level: float) -> Comparison:
+    """As :func:`compare`, of rows that were found by their ids: rows of one place are the same."""
+    return _compare(models, level, None, are_found=True)
+
+
+def _compare(models: Mapping[str, Any], level: float, groups: Any, *, are_found: bool) -> Comparison:
     if not isinstance(models, Mapping) or len(models) < 2:
         raise InvalidPredictions("compare takes two or more models by name: compare({'raw': p, 'platt': q}).")
     check_share("level", level, "0.05")
@@ -220,7 +229,9 @@ def compare(models: Mapping[str, Any], *, level: float = 0.05, groups: Any = Non
     # each class has differences of its own: those of a row are of one event
     held = [None if is_of_classes else a.predictions for a in assessments.values()]
     rows = [p for p in held if p is not None]
-    is_paired, pairing = _paired(rows) if len(rows) == len(held) else (False, "a tally holds no rows to pair")
+    is_paired, pairing = False, "a tally holds no rows to pair"
+    if len(rows) == len(held):
+        is_paired, pairing = _paired(rows, are_found=are_found)
     if is_of_classes:
         pairing = "every class is assessed by itself; for differences, compare one class with of='event'"
     _check_groups([a.codes for a in assessments.values()], is_paired=is_paired)
@@ -264,13 +275,15 @@ def _attempted(p: ArrayPredictions) -> Any:
     return np.ones(len(p), dtype=bool) if p.attempted is None else p.attempted
 
 
-def _paired(rows: list[ArrayPredictions]) -> tuple[bool, str]:
+def _paired(rows: list[ArrayPredictions], *, are_found: bool) -> tuple[bool, str]:
     sizes = {len(p) for p in rows}
     if len(sizes) > 1:
         return False, "the models were given different numbers of rows: differences are not paired"
     (size,) = sizes
     if any(not np.array_equal(_attempted(p), _attempted(rows[0])) for p in rows):
         return False, f"{size:,} rows in each, but not the same ones were attempted: differences are not paired"
+    if not are_found and any(not np.array_equal(p.source_numbers(), rows[0].source_numbers()) for p in rows):
+        return False, f"{size:,} rows in each, but not the same ones were left out: differences are not paired"
     each = "rows in both" if len(rows) == 2 else "rows in each"
     if any((p.weight != rows[0].weight).any() for p in rows if p.is_weighted or rows[0].is_weighted):
         return False, f"{size:,} {each}, but of different weights: differences are not paired"

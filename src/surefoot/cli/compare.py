@@ -120,7 +120,7 @@ def command(
             as_json=as_json,
             beside=list(named.values()),
         )
-        from surefoot.assessment.compare import compare
+        from surefoot.assessment.compare import compare, compare_by_id
         from surefoot.files.pairing import KINDS, LOGGED, names_in_common, paired, rows_in_common
         from surefoot.files.reading import read
 
@@ -146,7 +146,7 @@ def command(
         if by := names_in_common(readings) if identifier is None else (identifier,):
             readings = paired(readings, by)
         assessments = {name: assessed(reading, level, margin, None, group=group) for name, reading in readings.items()}
-        found = compare(assessments, level=level)
+        found = compare_by_id(assessments, level=level) if by else compare(assessments, level=level)
         if by and found.is_paired:
             found = replace(
                 found, pairing=f"{rows_in_common(readings)}, found by {' and '.join(by)}: differences are paired"

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot._io.printable import printable, printable_value
-from surefoot.files.columns import Columns
-from surefoot.files.finding import NAMES, Ambiguous, is_answer, plain, speaks
+from surefoot.files.columns import NAMES, Columns, plain
+from surefoot.files.finding import Ambiguous, is_answer, speaks
 from surefoot.files.reasons import DEFAULTED, NO_CONFIDENCE, NO_OUTCOME, PARTIAL, UNREADABLE, UNSTATED, WHY
 from surefoot.files.source import SHARES, BadFile
 from surefoot.files.stated import number_alone, stated
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: What stands in a cell of numbers or outcomes that is empty.
 _EMPTY = {"", "na", "n/a", "#n/a", "nan", "null", "none", "?", "missing"}
+#: What R, pandas and databases write for a missing label; words such as none are labels of some.
+_NO_LABELS = ("NA", "N/A", "#N/A", "<NA>", "nan", "NaN", "NaT", "NULL", "null")
 #: Outcomes in words that are neither.
 _PARTLY = ("p", "partial", "partiallycorrect", "partlycorrect")
 #: A percentage of that or less in every row is rather a rating; and what says that numbers are percentages.
@@ -119,8 +121,9 @@ class Accounting:
         # once for all columns: of a hundred thousand, each would be copied for each
         table = type(table).from_arrays(list(settled.values()), list(settled))
         for label in filter(None, (self.columns.truth, self.columns.predicted)):
-            if table.column(label).null_count:
-                reasons.setdefault(NO_OUTCOME, []).append((label, _flags(table.column(label).is_null())))
+            lacking = _lacks_label(table.column(label))
+            if lacking.any():
+                reasons.setdefault(NO_OUTCOME, []).append((label, lacking))
         if self.columns.correct is not None:
             self._outcomes(self.columns.correct, table.column(self.columns.correct), reasons)
         why = np.full(table.num_rows, None)
@@ -282,11 +285,17 @@ class Accounting:
             raise self._unclear()
         return self.scale == "percent"
 
+    @property
+    def is_open(self) -> bool:
+        """Whether a 1 has come that nothing explains so far: 1%, or 100%."""
+        is_asked = self.manner.percent is None and isinstance(self.columns.confidence, str)
+        return is_asked and self._one is not None and not self.scale
+
     def check_scale(self) -> None:
         """Raise if all rows together leave open on which scale they are."""
         if self.manner.percent is not None:
             return
-        if self._one is not None and not self.scale and isinstance(self.columns.confidence, str):
+        if self.is_open:
             raise self._unclear()
         if self._of_percent and self.is_text and self.scale == "share of 1":
             raise Ambiguous(
@@ -355,7 +364,7 @@ class Accounting:
                     f", or name --correct {printable(self.columns.correct)} --confidence {printable(name)} to take them"
                 )
             raise BadFile(
-                f"{_is_what(reason, written)} ({_share(found.total(), table.num_rows)} {_has(found)})",
+                f"{_is_what(reason, written)} ({found.total():,} of the first {self.rows:,} rows {_has(found)})",
                 column=name,
                 row=where["row"] + row,
                 hint=hint,
@@ -398,6 +407,17 @@ class Accounting:
             shares = ", ".join(f"{value:.4g} ({_part(n, counted)})" for value, n in self._values.most_common())
             told.append(f"Stated confidences, with their shares of rows: {shares}.")
         return tuple(told)
+
+
+def is_no_label(value: object) -> bool:
+    """Whether a value of a column of labels is how programs write that there is none."""
+    return value is None or value != value or value in _NO_LABELS
+
+
+def _lacks_label(column: Any) -> Any:
+    if is_text_type(column.type):
+        return _flags(column.is_null()) | _which(column, is_no_label)
+    return _flags(column.is_null(nan_is_null=True))
 
 
 def _as_floats(name: str, column: Any, where: Any) -> Any:

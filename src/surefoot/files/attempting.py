@@ -28,7 +28,7 @@ class Attempting(Locating):
         """Errors of rows with the file and the row in it."""
         try:
             yield
-        except (BadFile, NothingAttempted):
+        except (BadFile, Ambiguous, NothingAttempted):
             raise
         except AmbiguousLabels as error:
             raise Ambiguous(str(error).rstrip("."), file=self.name) from error

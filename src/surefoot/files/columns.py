@@ -10,6 +10,21 @@ from dataclasses import dataclass
 from surefoot._io.printable import printable
 from surefoot.core.tally import Label
 
+#: Names that say what a column is, small letters and digits only, the plainest first.
+NAMES = {
+    "truth": "truth ytrue true truelabel trueclass label labels target targets y groundtruth gold goldlabel actual "
+    "answer reference",
+    "predicted": "predicted prediction ypred pred predictedlabel predictedclass predlabel preds predictions guess "
+    "yhat output response",
+    "confidence": "confidence conf confidences maxprob maxprobability topprob certainty maxconfidence "
+    "verbalizedconfidence verbalisedconfidence statedconfidence predictedconfidence confidencepercent "
+    "confidencepercentage confidencepct",
+    "doubt": "doubt doubts",
+    "correct": "correct iscorrect correctness hit right acc",
+    "weight": "weight weights sampleweight sampleweights",
+    "attempted": "attempted isattempted wasattempted",
+}
+
 
 @dataclass(frozen=True)
 class Columns:
@@ -88,3 +103,14 @@ class Columns:
 
 def each_of(role: str | tuple[str, ...] | None) -> tuple[str, ...]:
     return () if role is None else (role,) if isinstance(role, str) else role
+
+
+def plain(column: str) -> str:
+    """A column's name without capitals and punctuation.
+
+    Examples
+    --------
+    >>> plain("True_Label")
+    'truelabel'
+    """
+    return re.sub(r"[^a-z0-9]", "", column.lower())

@@ -5,12 +5,12 @@ from __future__ import annotations
 import difflib
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from surefoot._io.printable import printable
 from surefoot.errors import InvalidPredictions
-from surefoot.files.columns import Columns, each_of
+from surefoot.files.columns import NAMES, Columns, each_of, plain
 from surefoot.files.damage import check_names
 from surefoot.files.stated import number_alone, stated, with_numbers
 from surefoot.files.types import is_text_type, type_of_values
@@ -19,20 +19,6 @@ from surefoot.predictions.attempts import GRADES, NO, OUTCOMES, YES, word
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: Names that say what a column is, small letters and digits only, the plainest first.
-NAMES = {
-    "truth": "truth ytrue true truelabel trueclass label labels target targets y groundtruth gold goldlabel actual "
-    "answer reference",
-    "predicted": "predicted prediction ypred pred predictedlabel predictedclass predlabel preds predictions guess "
-    "yhat output response",
-    "confidence": "confidence conf confidences maxprob maxprobability topprob certainty maxconfidence "
-    "verbalizedconfidence verbalisedconfidence statedconfidence predictedconfidence confidencepercent "
-    "confidencepercentage confidencepct",
-    "doubt": "doubt doubts",
-    "correct": "correct iscorrect correctness hit right acc",
-    "weight": "weight weights sampleweight sampleweights",
-    "attempted": "attempted isattempted wasattempted",
-}
 #: What graders call outcomes in words, besides the names of correctness.
 _GRADES = "grade grades graded gradelabel grading outcome score result verdict judgement judgment"
 _LISTS = "probabilities probs prob proba probas probability yprob yprobs yproba predictproba softmax scores predprobs p"
@@ -114,6 +100,11 @@ def find_unlabelled(name: str, head: pa.Table, given: Mapping[str, Any]) -> Colu
     return _Finder(name, head, {role: value for role, value in given.items() if value is not None}).without_labels()
 
 
+def are_complete(roles: Collection[str]) -> bool:
+    """Whether all that is needed was named."""
+    return any(needed <= set(roles) for needed in _COMPLETE)
+
+
 class _Finder:
     def __init__(self, name: str, head: pa.Table, given: dict[str, Any]) -> None:
         import pyarrow.types as kinds
@@ -150,7 +141,7 @@ class _Finder:
 
     def found(self) -> Columns:
         named = {role for role in self.taken if role not in ("weight", "attempted")}
-        if any(roles <= named for roles in _COMPLETE):
+        if are_complete(named):
             # all that is needed was named: a column that nobody named does not change the numbers
             return Columns(**self.taken)
         if "weight" not in self.taken:
@@ -241,8 +232,9 @@ class _Finder:
         as_second = len(labels) == 2 and all(
             (p > 0.5) == (g == labels[1]) or p == 0.5 for p, g in zip(values, guesses, strict=True)
         )
+        # of one predicted label it cannot be told which of two it is
         as_stated = all(p >= 0.5 for p in values) or len(labels) > 2
-        if as_second == as_stated and len(labels) == 2:
+        if as_second == as_stated:
             raise Ambiguous(
                 f"'{printable(column)}' could be the confidence in '{printable(predicted)}' or "
                 "the probability of the second label; pass --confidence or --probabilities",
@@ -445,9 +437,10 @@ class _Finder:
         return bool((words - _LETTERS) & {*GRADES}) or bool(words and words <= _LETTERS)
 
     def _is_flag(self, column: str) -> bool:
+        """Yes and no; a text that is neither is refused later, with its row, and not left out with all others."""
         values = self._values(column)
         if values and all(isinstance(value, str) for value in values):
-            return {word(value) for value in values} <= {*YES, *NO}
+            return not {word(value) for value in values}.isdisjoint({*YES, *NO})
         return bool(values) and self._is_outcome(column)
 
     def _adds_up(self, family: list[str]) -> bool:
@@ -484,14 +477,3 @@ def _is_yes(value: Any) -> bool:
 def _leaf(column: str) -> str:
     """The plain name of a value within others, as of judge.confidence."""
     return plain(column.rpartition(".")[2] or column)
-
-
-def plain(column: str) -> str:
-    """A column's name without capitals and punctuation.
-
-    Examples
-    --------
-    >>> plain("True_Label")
-    'truelabel'
-    """
-    return re.sub(r"[^a-z0-9]", "", column.lower())

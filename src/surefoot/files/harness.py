@@ -208,9 +208,18 @@ def _log_likelihoods(where: dict[str, Any], sample: dict[str, Any]) -> list[floa
             hint="give JSON lines with a confidence",
             **where,
         ) from None
+    if _has_unconditional(sample, len(logs)):
+        # behind those of the choices stand those without the question, for acc_mutual_info
+        logs = logs[: len(logs) // 2]
     if not all(math.isfinite(x) for x in logs):
         raise BadFile("all must be finite", column="a log-likelihood", value=logs, **where)
     return logs
+
+
+def _has_unconditional(sample: dict[str, Any], count: int) -> bool:
+    metrics = sample.get("metrics")
+    is_named = "acc_mutual_info" in sample or (isinstance(metrics, list) and "acc_mutual_info" in metrics)
+    return is_named and count >= 4 and count % 2 == 0
 
 
 def _is_right(where: dict[str, Any], sample: dict[str, Any], chosen: int) -> bool:
@@ -218,6 +227,9 @@ def _is_right(where: dict[str, Any], sample: dict[str, Any], chosen: int) -> boo
     target, document, accuracy = sample.get("target"), sample.get("doc"), sample.get("acc")
     if accuracy in (0, 1):
         return bool(accuracy)
+    if isinstance(accuracy, float):
+        why = "neither 0 nor 1: several choices may be right, and the log does not say whether the likeliest is"
+        raise BadFile(why, column="acc", value=accuracy, **where)
     if isinstance(target, int) and not isinstance(target, bool):
         return target == chosen
     if isinstance(target, str):

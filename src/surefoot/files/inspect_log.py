@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from surefoot._io.printable import printable
-from surefoot.files.columns import Columns
-from surefoot.files.finding import plain, speaks
+from surefoot.files.columns import Columns, plain
+from surefoot.files.finding import speaks
 from surefoot.files.log import Log, names_of
 from surefoot.files.source import BadFile
 from surefoot.files.zipped import Archive
@@ -196,9 +196,7 @@ def _in_score(score: Mapping[str, Any]) -> Any:
 def _outcome(value: Any) -> str | None:
     """C, I, P and N, words and numbers, as text; of an object what it says of correctness."""
     if isinstance(value, dict):
-        named = [one for key, one in value.items() if plain(str(key)) in names_of("correct")]
-        others = [one for key, one in value.items() if plain(str(key)) not in _CONFIDENCE]
-        value = named[0] if named else others[0] if len(others) == 1 else None
+        value = next((one for key, one in value.items() if plain(str(key)) in names_of("correct")), None)
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int | float):

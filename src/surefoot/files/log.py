@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from surefoot.files.columns import Columns
-from surefoot.files.finding import NAMES, Ambiguous
+from surefoot.files.columns import NAMES, Columns
+from surefoot.files.finding import Ambiguous
 from surefoot.files.json_lines import columns_of, first_look
 from surefoot.files.source import BadFile, Batch
 

@@ -18,17 +18,17 @@ from surefoot.core.tally import Label, Tally, add_not_attempted
 from surefoot.core.term import Term
 from surefoot.core.view import View, check_view
 from surefoot.errors import InvalidPredictions, InvalidTally
-from surefoot.files.accounting import Accounting, Manner
+from surefoot.files.accounting import Accounting, Manner, is_no_label
 from surefoot.files.attempting import Attempting
 from surefoot.files.delimited import DelimitedFile
-from surefoot.files.finding import Ambiguous, find_columns
+from surefoot.files.finding import Ambiguous, are_complete, find_columns
 from surefoot.files.held import Reading
 from surefoot.files.log import Log
 from surefoot.files.notes import answers_beside, notes_of
 from surefoot.files.rounding import decimals_of, sums_to_one
 from surefoot.files.source import BadFile, Batch, Source, gather
 from surefoot.files.streams import ahead
-from surefoot.files.types import check_lengths, check_types, is_text_type, type_of_values
+from surefoot.files.types import check_alike, check_lengths, check_roles, check_types, is_text_type, type_of_values
 from surefoot.metrics import ALL
 from surefoot.metrics.tallying import tally, terms_for
 from surefoot.predictions import ArrayPredictions, Predictions
@@ -84,8 +84,11 @@ class Reader(Attempting):
         preset = None if given else getattr(first, "columns", None)
         given = first.complete(given) if isinstance(first, Log) else given
         self.columns = preset or find_columns(first.name, first.head(), given, is_event=self.of == "event")
+        if preset is None and not are_complete(given):
+            check_roles(sources, {"weight": self.columns.weight, "attempted": self.columns.attempted})
         self.manner = manner
         self._is_named = columns.get("confidence") is not None
+        self._are_detected = not {"probabilities", "logits"} & given.keys() and preset is None
         self._answers = answers_beside(sources, self.columns)
         self.accounting = Accounting(self.name, self.columns, manner)
         self.by, self.group = by, group
@@ -263,6 +266,7 @@ class Reader(Attempting):
         self.starts, done = [], 0
         self.accounting = Accounting(self.name, self.columns, self.manner, self._is_named, self.is_text, self._answers)
         self.gaps, self.gaps_before = self.accounting.gaps, []
+        kinds: dict[str, str] = {}
         for number, source in enumerate(self.sources):
             self.starts.append(done)
             self.gaps_before.append(len(self.gaps))
@@ -277,6 +281,7 @@ class Reader(Attempting):
             for batch in ahead(source.batches(self.names, self.columns.numbers())):
                 check_lengths(batch.table, self._names_of_rows, {"file": source.name, "row": read})
                 table = self.accounting.settle(batch.table, {"file": source.name, "row": read})
+                check_alike(kinds, table, source.name)
                 read += batch.table.num_rows
                 done += table.num_rows
                 yield Batch(table, (number + batch.share) / len(self.sources))
@@ -362,7 +367,7 @@ class Reader(Attempting):
             )
         if labels is None:
             values = as_labels("y_true", truth)
-            labels = labels_in_names(distinct(values), kind_of(values), list(names))
+            labels = self._labels_of_columns(values)
         table_of = np.stack(columns, axis=1)
         self._written = table_of.ravel() if self.is_text and role == "probabilities" else None
         return (sums_to_one(table_of) if self.is_text and role == "probabilities" else table_of), labels
@@ -425,12 +430,12 @@ class Reader(Attempting):
                     # Arrow computes nothing with these
                     truth = truth.cast(pa.float32())
                 found.update(pc.unique(truth if attempts is None else truth.filter(attempts.flags)).to_pylist())
-        found.discard(None)
+        # such rows are refused or left out when they are read
+        found = {label for label in found if not is_no_label(label)}
         labels = as_labels("y_true", np.array(sorted(found)))
-        names = self._families()
         if self._is_second():
             return labels_of_second(distinct(labels), kind_of(labels), self._pos_label())
-        from_names = labels_in_names(distinct(labels), kind_of(labels), list(names)) if names else None
+        from_names = self._labels_of_columns(labels)
         return from_names or labels_of_count(distinct(labels), kind_of(labels), self._classes())
 
     def labels_beforehand(self) -> Any:
@@ -448,14 +453,12 @@ class Reader(Attempting):
         if kinds.is_integer(truth):
             first = as_labels("y_true", self.sources[0].head().column(str(self.columns.truth)))
             if 0 <= first[0] < self._classes():
-                return (names and labels_in_names(distinct(first), kind_of(first), list(names))) or tuple(
-                    range(self._classes())
-                )
+                return self._labels_of_columns(first) or tuple(range(self._classes()))
         elif kinds.is_boolean(truth) and self._classes() == 2:
             return (False, True)
         elif names and is_text_type(truth):
             first = as_labels("y_true", self.sources[0].head().column(str(self.columns.truth)))
-            labels = labels_in_names(distinct(first), kind_of(first), list(names))
+            labels = self._labels_of_columns(first)
             if labels is not None:
                 return labels
         raise Ambiguous(
@@ -471,7 +474,7 @@ class Reader(Attempting):
             return None
         positive = self._pos_label()
         if self._negative is None:
-            values = (value for value in table.column(str(self.columns.truth)).to_pylist() if value is not None)
+            values = (value for value in table.column(str(self.columns.truth)).to_pylist() if not is_no_label(value))
             self._negative = next((value for value in values if value != positive), None)
         unseen = f"not {positive}" if isinstance(positive, str) else 0 if positive else 1
         return (unseen if self._negative is None else self._negative, positive)
@@ -479,6 +482,18 @@ class Reader(Attempting):
     def _families(self) -> tuple[str, ...]:
         scores = self.columns.probabilities or self.columns.logits
         return scores if isinstance(scores, tuple) else ()
+
+    def _labels_of_columns(self, truth: Any) -> tuple[Label, ...] | None:
+        """The labels that columns of probabilities are named after, if they are. Two that were detected must be."""
+        names = self._families()
+        labels = labels_in_names(distinct(truth), kind_of(truth), list(names)) if names else None
+        if labels is None and len(names) == 2 and self._are_detected and kind_of(truth) != "strings":
+            raise Ambiguous(
+                f"'{printable(names[0])}' and '{printable(names[1])}' do not say which is the probability of "
+                f"{distinct(truth)[-1]}; name that one with --probabilities",
+                file=self.name,
+            )
+        return labels
 
     def _classes(self) -> int:
         """How many classes the scores are for."""

@@ -28,6 +28,8 @@ from surefoot.predictions.attempts import NothingAttempted
 
 #: Decimals that a stream of text is supposed to have before it has shown any.
 _SUPPOSED = 6
+#: Rows of a stream that are held back while they do not tell on which scale they are.
+_WAITING = 100_000
 
 
 def load(
@@ -212,7 +214,7 @@ def follow(
     labels = reader.labels_beforehand() if path == "-" else reader.labels_of_all()
     finest: int | None = 0
     done = 0
-    for batch in _keep_groups_whole(reader.batches(), group):
+    for batch in _keep_groups_whole(_of_known_scale(reader), group):
         if not batch.table.num_rows:
             continue
         known = labels if labels is not None or path != "-" else reader.labels_so_far(batch.table)
@@ -236,6 +238,21 @@ def follow(
         groups = None if groups is None else rows.align("groups", groups)
         done += batch.table.num_rows
         yield rows, ids, groups
+
+
+def _of_known_scale(reader: Reader) -> Iterator[Batch]:
+    """The batches, held back until their numbers tell whether they are percentages: what is refused is not counted."""
+    held: list[Batch] = []
+    rows = 0
+    for batch in reader.batches():
+        held.append(batch)
+        rows += batch.table.num_rows
+        if reader.accounting.is_open:
+            if rows > _WAITING:
+                reader.accounting.check_scale()
+            continue
+        yield from held
+        held, rows = [], 0
 
 
 def _keep_groups_whole(batches: Iterator[Batch], group: str | None) -> Iterator[Batch]:

@@ -69,11 +69,13 @@ def stated(text: str, pattern: re.Pattern[str] | None = None) -> Stated | None:
             return None
         found = matches[-1]
         own = found.group(1) if pattern.groups else found.group()
+        end = found.end(1) if pattern.groups else found.end()
         alone = None if own is None else _ALONE.fullmatch(own)
-        if alone is None:
+        # a number that goes on behind what the pattern took is another one
+        if alone is None or re.match(r"[.,]?\d", text[end:]):
             return None
         # a unit that follows the group counts as well
-        unit = re.match(rf"\s*({_UNIT})", text[found.end(1) if pattern.groups else found.end() :], re.I)
+        unit = re.match(rf"\s*({_UNIT})", text[end:], re.I)
         return _read(alone["number"], alone["unit"] or (unit and unit[1]))
     whole = number_alone(text)
     if whole is not None:

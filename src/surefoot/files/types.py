@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot._io import limits
 from surefoot._io.printable import printable
+from surefoot.files.columns import NAMES, plain
 from surefoot.files.source import BadFile, Source
 
 if TYPE_CHECKING:
@@ -40,6 +41,44 @@ def _check_storage(source: Source, names: Sequence[str]) -> None:
         kind = source.schema.field(name).type
         if any(one(kind) for one in odd):
             raise BadFile(f"is stored as {kind}", column=name, hint="store it as a plain column", file=source.name)
+
+
+def check_roles(sources: Sequence[Source], roles: Mapping[str, str | None]) -> None:
+    """Refuse a column of weights, or of what was attempted, that the first file lacks: its rows would count as others.
+
+    ``roles`` are those that were looked for, with the column that plays each.
+    """
+    for role, column in roles.items():
+        for source in sources[1:] if column is None else ():
+            own = next((name for name in source.schema.names if plain(name) in NAMES[role].split()), None)
+            if own is not None:
+                raise BadFile(
+                    f"it has a column '{printable(own)}', which the first file lacks; add it there, or name the "
+                    "columns that count",
+                    file=source.name,
+                )
+
+
+def check_alike(known: dict[str, str], table: pa.Table, file: str) -> None:
+    """Refuse a column that holds text in one file and numbers in another; ``known`` is what was seen before."""
+    for name in table.column_names:
+        kind = _kind(table.column(name).type)
+        if kind and known.setdefault(name, kind) != kind:
+            raise BadFile(
+                f"{printable(name)} holds {kind}, and {known[name]} before; write it in one way in all rows", file=file
+            )
+
+
+def _kind(stored: Any) -> str:
+    """Roughly what a column holds; empty if it holds nothing, or what is checked elsewhere."""
+    import pyarrow.types as kinds
+
+    kind = type_of_values(stored)
+    if kinds.is_boolean(kind):
+        return "booleans"
+    if kinds.is_integer(kind) or kinds.is_floating(kind):
+        return "numbers"
+    return "text" if is_text_type(kind) else ""
 
 
 def check_lengths(table: pa.Table, names: Sequence[str], where: Mapping[str, Any]) -> None:

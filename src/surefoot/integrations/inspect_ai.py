@@ -14,7 +14,7 @@ from typing import Any
 from surefoot.errors import InvalidPredictions, MissingPackage
 from surefoot.metrics import ALL
 from surefoot.predictions import Predictions
-from surefoot.predictions.attempts import NO, RIGHT, SKIPPED, WRONG, YES, word
+from surefoot.predictions.attempts import RIGHT, SKIPPED, WRONG, word
 from surefoot.risk.test import risk_test
 
 try:
@@ -25,7 +25,7 @@ except ImportError as error:
 __all__ = ["calibration"]
 
 #: Credit in words, as Inspect counts it.
-_CREDIT = {**dict.fromkeys((*RIGHT, *YES), 1.0), "p": 0.5, "partial": 0.5, **dict.fromkeys((*WRONG, *NO), 0.0)}
+_CREDIT = {**dict.fromkeys(RIGHT, 1.0), "p": 0.5, "partial": 0.5, **dict.fromkeys(WRONG, 0.0)}
 
 
 @dataclass(frozen=True)

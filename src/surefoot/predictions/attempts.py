@@ -30,9 +30,9 @@ SKIPPED = ("notattempted", "n", "refused", "abstained")
 OUTCOMES = (*RIGHT, *WRONG, *SKIPPED)
 #: Those that no label is called by.
 GRADES = ("correct", "c", "incorrect", "i", *SKIPPED)
-YES, NO = ("yes", "true", "1"), ("no", "false", "0")
-#: What a word is read without.
-SEPARATORS = r"[\s_-]+"
+YES, NO = ("yes", "y", "true", "1"), ("no", "n", "false", "0")
+#: What a word is read without: a hyphen within it, but not a sign before it.
+SEPARATORS = r"[\s_]+|\b-+"
 _HINT = f"{OUTCOME.hint}, or in words CORRECT, INCORRECT or NOT_ATTEMPTED (also C, I, N, refused, abstained)"
 _FLAG_HINT = "it should be true or false, 1 or 0, yes or no"
 
@@ -138,10 +138,12 @@ def word(value: str) -> str:
 
     Examples
     --------
-    >>> word("NOT_ATTEMPTED"), word("Not attempted")
-    ('notattempted', 'notattempted')
+    >>> word("NOT_ATTEMPTED"), word("Not attempted"), word("not-attempted")
+    ('notattempted', 'notattempted', 'notattempted')
+    >>> word("-1"), word(" - ")
+    ('-1', '-')
     """
-    return value.strip() if value.strip() in ("+", "-") else re.sub(SEPARATORS, "", value.casefold())
+    return re.sub(SEPARATORS, "", value.casefold())
 
 
 def _flags_in_words(attempted: Any) -> Any:

@@ -192,12 +192,19 @@ def labels_in_names(found: tuple[Label, ...], kind: str, names: list[str]) -> tu
     return None
 
 
+#: What the columns of two classes are called besides their labels.
+_SIDES = {
+    **dict.fromkeys(("false", "neg", "negative", "no", "n"), False),
+    **dict.fromkeys(("true", "pos", "positive", "yes", "y"), True),
+}
+
+
 def _read_names(names: list[str], kind: str) -> tuple[Label, ...] | None:
     if kind == "strings":
         return tuple(names)
-    if kind == "booleans":
-        said = [{"true": True, "false": False}.get(name.casefold()) for name in names]
-        return None if None in said else tuple(bool(value) for value in said)
+    said = [_SIDES.get(name.casefold()) for name in names]
+    if kind == "booleans" or None not in said:
+        return None if None in said else tuple(bool(side) if kind == "booleans" else int(bool(side)) for side in said)
     whole = [re.fullmatch(r"(-?\d{1,18})(\.0+)?", name) for name in names]
     return tuple(int(match[1]) for match in whole if match) if all(whole) else None
 

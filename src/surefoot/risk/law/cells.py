@@ -80,12 +80,19 @@ class Cells:
 
     @classmethod
     def of_rows(cls, p: ArrayPredictions, *, is_mirrored: bool) -> Cells:
-        """Each sample a group of its own."""
-        doubt, confidence = p.doubt_of(slice(None)), p.confidence_of(slice(None))
+        """Each sample a group of its own.
+
+        A confidence that is 1 by rounding has the doubt of its digits, and what that leaves. Against
+        underconfidence such samples count only where they are wrong; see ``Counts.without_rounded``.
+        """
+        doubt, confidence, weight = p.doubt_of(slice(None)), p.confidence_of(slice(None)), p.weight
+        if p._rounded is not None:
+            confidence = np.where(p._rounded, 1 - doubt, confidence)
+            weight = np.where(p._rounded & p.correct, 0.0, weight) if is_mirrored else weight
         chance, otherwise, fired = (confidence, doubt, p.correct) if is_mirrored else (doubt, confidence, p.wrong)
-        total = float(p.weight[chance > 0].sum())
+        total = float(weight[chance > 0].sum())
         ones, is_event = np.ones(len(p)), p.view == "event"
-        return cls(chance, otherwise, p.weight, ones, fired.astype(np.float64), total, True, is_mirrored, is_event)
+        return cls(chance, otherwise, weight, ones, fired.astype(np.float64), total, True, is_mirrored, is_event)
 
     @property
     def is_random(self) -> Flags:
