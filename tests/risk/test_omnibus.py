@@ -141,6 +141,26 @@ def test_calibrated_models_are_seldom_called_otherwise(profile: str) -> None:
     assert called <= 15
 
 
+def test_of_unequal_weights_only_ratios_count_and_sums_are_those_of_the_rows() -> None:
+    """Nearly equal samples are put together, and what surprises weigh stays; 20,000 draws of all rows tell the law."""
+    rng = np.random.default_rng(59)
+    q = rng.beta(2, 5, 1000)
+    wrong = rng.random(1000) < q**1.1
+    weight = rng.gamma(1, 1, 1000)
+    for side, surprise, chance in (("overconfident", wrong, q), ("underconfident", ~wrong, 1 - q)):
+        results = [
+            sf.risk_test(from_correct(~wrong, doubt=q, sample_weight=scale * weight), alternative=side)
+            for scale in (1, 1.5, 10, 1e-3)
+        ]
+        assert len({r.pvalue_omnibus for r in results}) == 1
+        errors = next(one for one in results[0].directions if one.name == "errors")
+        assert errors.observed == pytest.approx(float(weight[surprise].sum()), rel=1e-12)
+        assert errors.expected == pytest.approx(float((weight * chance).sum()), rel=1e-12)
+        draws = np.array([weight[rng.random(1000) < chance].sum() for _ in range(20_000)])
+        p = float((draws >= weight[surprise].sum()).mean())
+        assert errors.pvalue == pytest.approx(p, abs=4 * math.sqrt(p * (1 - p) / 20_000))
+
+
 def test_unequal_weights_are_tested_too() -> None:
     rng = np.random.default_rng(5)
     q = rng.uniform(0.05, 0.5, 2000)

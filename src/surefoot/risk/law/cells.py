@@ -138,7 +138,9 @@ class Cells:
     def merged(self) -> Cells:
         """The same samples in few groups: those of nearly equal doubt and weight that share every band are one.
 
-        The mean chance stays what it is. A binomial of the mean is never narrower than one of unequal chances.
+        What surprises weigh together, and what is expected of them, stay what they are; in a group of nearly equal
+        weights that may be no whole number of samples. A binomial of the mean is never narrower than one of unequal
+        chances.
         """
         if len(self.p) <= _MOST_APART:
             return self
@@ -146,18 +148,17 @@ class Cells:
         band = (self.doubt <= self.confidence).astype(np.int64)
         for codes in self.bands.values():
             band = band << 5 | codes
+        held = self.rows * self.weight
+        # of weights only their ratios count
+        relative = self.weight / (held.sum() / self.rows.sum())
         for bits in range(48, 62):
             # at most 16 bits each of doubt and weight, and 21 of bands
-            keys = (band << 16 | lesser >> bits) << 16 | self.weight.view(np.int64) >> bits
+            keys = (band << 16 | lesser >> bits) << 16 | relative.view(np.int64) >> bits
             where = np.unique(keys, return_inverse=True)[1]
             if where.max() < _MOST_MERGED:
                 break
-        rows = np.bincount(where, self.rows).astype(np.float64)
-
-        def mean(values: Floats) -> Floats:
-            means: Floats = np.bincount(where, values * self.rows) / rows
-            return means
-
-        fired = np.bincount(where, self.fired).astype(np.float64)
-        columns = (mean(self.p), mean(self.q), mean(self.weight), rows, fired)
-        return Cells(*columns, self.total, False, self.is_mirrored, self.is_event)
+        rows, total = (np.bincount(where, column).astype(np.float64) for column in (self.rows, held))
+        p, q = (np.bincount(where, column * held) / total for column in (self.p, self.q))
+        weight = total / rows
+        fired = np.bincount(where, self.fired * self.weight) / weight
+        return Cells(p, q, weight, rows, fired, self.total, False, self.is_mirrored, self.is_event)
