@@ -202,3 +202,12 @@ def test_of_an_object_only_what_is_called_correct_is_an_outcome(tmp_path: Path) 
     path.write_text(json.dumps(log))
     with pytest.raises(sf.InvalidPredictions, match=r"choose a field with --correct: 'scores\.judge\.hallucinated'"):
         held(path)
+
+
+def test_a_stray_carriage_return_is_found_where_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    rows = [f"{i % 2},0.{700 + i % 200},{i}" for i in range(300)]
+    rows[200] = "1,0.7\rb"
+    path.write_bytes(("correct,confidence,x\n" + "\n".join(rows) + "\n").encode())
+    with pytest.raises(BadFile, match=r"row 201: 2 columns instead of 3 \('1,0\.7'\)"):
+        held(path)

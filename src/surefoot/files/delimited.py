@@ -222,8 +222,8 @@ def _block(piece: Any) -> int:
 
 
 def _line_of(piece: bytes, text: str) -> int:
-    """The number of the first line that says just this."""
-    lines = [line.rstrip(b"\r") for line in piece.split(b"\n")]
+    """The number of the first line that says just this; a carriage return alone ends a line as well."""
+    lines = piece.splitlines()
     return lines.index(text.encode()) if text.encode() in lines else 0
 
 
