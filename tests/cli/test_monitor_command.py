@@ -261,3 +261,10 @@ def test_a_block_that_is_interrupted_is_not_saved(
     assert status == 0
     assert sf.Monitor.load(state).rows == 2
     assert json.loads(page.read_text())["rows"] == 2
+
+
+def test_rows_that_are_left_out_are_told(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("correct,confidence\n" + "1,0.9\n1,\n" * 3)
+    assert run(["monitor", str(path), "--state", str(tmp_path / "m.state"), "--drop-missing"]) == 0
+    assert "note: 3 of 6 rows are left out: they have no confidence." in capfd.readouterr().err

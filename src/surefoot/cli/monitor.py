@@ -241,9 +241,12 @@ def _follow(
 
     is_live = file == "-"
     left_out: list[int] = []
+    notes: list[str] = []
     try:
         for number, (rows, ids, groups) in enumerate(
-            follow(file, columns, identifier=identifier, group=group, left_out=left_out.append, **reader)
+            follow(
+                file, columns, identifier=identifier, group=group, left_out=left_out.append, tell=notes.append, **reader
+            )
         ):
             _count(screen.m, rows, ids, groups)
             if is_live:
@@ -262,6 +265,8 @@ def _follow(
         screen.m = _load(state, {})
     finally:
         screen.clear()
+    for note in notes:
+        say(f"note: {note}", to_stderr=True)
     return sum(left_out)
 
 

@@ -188,10 +188,12 @@ def follow(
     group: str | None = None,
     manner: Manner = Manner(),  # noqa: B008 (frozen)
     left_out: Callable[[int], object] = lambda rows: None,
+    tell: Callable[[str], object] = lambda note: None,
 ) -> Iterator[tuple[ArrayPredictions, Any, Any]]:
     """The rows of a file in order, some at a time, with their ids and groups; of standard input as they arrive.
 
-    A group whose rows follow each other is not parted. ``left_out`` is told how many rows were not attempted.
+    A group whose rows follow each other is not parted. ``left_out`` is told how many rows were not attempted, and
+    ``tell`` in the end which lacked something.
     """
     sources = open_live(delimiter) if path == "-" else open_data(path, delimiter, part)
     if isinstance(sources, Tally):
@@ -238,6 +240,8 @@ def follow(
         groups = None if groups is None else rows.align("groups", groups)
         done += batch.table.num_rows
         yield rows, ids, groups
+    if reader.accounting.dropped:
+        tell(reader.accounting.notes()[0])
 
 
 def _of_known_scale(reader: Reader) -> Iterator[Batch]:
