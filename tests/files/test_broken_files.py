@@ -51,3 +51,10 @@ def test_a_stream_without_rows_is_refused(tmp_path: Path) -> None:
     pq.write_table(pa.table({"truth": pa.array([], pa.int64()), "prob": pa.array([], pa.float64())}), path)
     with standard_input(str(path)), pytest.raises(sf.InvalidPredictions, match="no rows; there is nothing to assess"):
         list(follow("-", {}, identifier=None, delimiter=None))
+
+
+def test_outcomes_that_are_lists_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"correct": [1], "confidence": 0.9}\n{"correct": [0], "confidence": 0.8}\n')
+    with pytest.raises(sf.InvalidPredictions, match="no column of predicted labels was detected"):
+        sf.assess(str(path))

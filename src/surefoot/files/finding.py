@@ -426,7 +426,7 @@ class _Finder:
         return bool(self.kinds.is_boolean(kind) or self.kinds.is_integer(kind) or is_text_type(kind))
 
     def _is_outcome(self, column: str) -> bool:
-        return self.kinds.is_boolean(self._type(column)) or set(self._values(column)) <= {0, 1}
+        return self.kinds.is_boolean(self._type(column)) or all(value in (0, 1) for value in self._values(column))
 
     def _is_grade(self, column: str) -> bool:
         """Outcomes in words; a value that is none is refused later, with its row."""
