@@ -31,7 +31,7 @@ def judge(
     if tally.view == "event" and rows is not None and not rows.has_equal_weights:
         counts = _weighted(rows)
     if tally.view == "event":
-        return judge_event(over, under, counts, level=level, margin=margin, is_tested=is_tested)
+        return judge_event(over, under, counts, bins, level=level, margin=margin, is_tested=is_tested)
     by_decade = bands(tally)
     return judge_predictions(over, under, counts, by_decade, bins, level=level, margin=margin, is_tested=is_tested)
 
