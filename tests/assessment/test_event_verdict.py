@@ -172,6 +172,17 @@ def test_the_degree_is_by_how_far_predictions_are_from_what_happened(
     assert word is None or a.verdict == word
 
 
+def test_the_degree_of_weighted_rows_heeds_bins_too() -> None:
+    rng = np.random.default_rng(0)
+    # off by 15, 25, 0, 25 and 15 points
+    chances = {0.1: 0.25, 0.3: 0.05, 0.5: 0.5, 0.7: 0.95, 0.9: 0.75}
+    p = np.repeat(list(chances), 1000)
+    happened = rng.random(5000) < np.repeat(list(chances.values()), 1000)
+    weight = rng.uniform(0.5, 1.5, 5000)
+    for scale in (1.0, 2.0**-20):
+        assert sf.assess(happened, p, of="event", sample_weight=scale * weight, metrics=()).degree == "strongly"
+
+
 def test_a_reversed_ranking_that_separates_is_called_so() -> None:
     a = counted((0.4, 300, 300), (0.6, 300, 0))
     assert "Higher predictions go with fewer events" in str(a)
