@@ -6,6 +6,7 @@ and the classes of ours that such fields hold.
 
 import dataclasses
 import inspect
+import re
 import sys
 import typing
 from collections.abc import Iterator
@@ -212,3 +213,17 @@ def test_every_field_and_parameter_of_a_class_has_words(kind: type) -> None:
 def test_every_public_function_has_an_example(name: str) -> None:
     value = all_functions()[name]
     assert ">>> " in (inspect.getdoc(value) or "")
+
+
+def promised_views(name: str) -> set[str]:
+    """The views that the help on a metric offers."""
+    text = inspect.getdoc(getattr(surefoot, name, None)) or ""
+    found = re.search(r"^of : \{(.*)\}", text, re.MULTILINE)
+    return set() if found is None else set(re.findall(r"\w+", found[1]))
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, metric in surefoot.metrics.ALL.items() if metric.views <= {"event", "classes"}]
+)
+def test_a_metric_of_events_promises_the_views_that_it_has(name: str) -> None:
+    assert promised_views(name) == surefoot.metrics.ALL[name].views

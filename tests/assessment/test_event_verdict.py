@@ -103,7 +103,8 @@ def test_a_few_surprises_where_the_model_is_sure_are_not_overprediction(seed: in
     for sure in (1 - 1e-6, 1e-6, 1.0, 0.0):
         judgement, oe_ratio = judged(np.append(happened, [sure < 0.5] * 3), np.append(p, [sure] * 3))
         assert oe_ratio == pytest.approx(1, abs=0.06)
-        assert judgement == Judgement("too extreme", "slightly")
+        # a probability of 0 leaves no room for what happened, however few the rows
+        assert judgement == Judgement("too extreme", "clearly" if sure in (0, 1) else "slightly")
 
 
 @pytest.mark.parametrize("rest", [(0.2, 0.3), (0.2, 0.3, 0.4), (0.1, 0.2, 0.3, 0.4)])
@@ -134,6 +135,71 @@ def test_one_end_that_is_off_is_not_called_the_opposite(name: str) -> None:
         words.append(judged(rng.random(3000) < truth(p), p)[0].verdict)
     assert words.count(word) >= 6
     assert opposite not in words
+
+
+def counted(*groups: tuple[float, int, int]) -> sf.Assessment:
+    """An assessment of probabilities, each with its rows and its events."""
+    p = np.repeat([p for p, _, _ in groups], [rows for _, rows, _ in groups])
+    happened = np.concatenate([np.arange(rows) < events for _, rows, events in groups])
+    return sf.assess(happened, p, of="event", metrics=())
+
+
+@pytest.mark.parametrize(
+    ("groups", "word", "degree"),
+    [
+        # separated, each row off by that many points
+        (((0.45, 1000, 0), (0.55, 1000, 1000)), "too timid", "strongly"),
+        (((0.05, 1000, 0), (0.95, 1000, 1000)), "too timid", "clearly"),
+        (((0.01, 1000, 0), (0.99, 1000, 1000)), "too timid", "slightly"),
+        (((0.45, 1000, 1000), (0.55, 1000, 0)), "too extreme", "strongly"),
+        # a quarter of those that were certain came out the other way
+        (((0.0, 500, 125), (1.0, 500, 375)), "too extreme", "strongly"),
+        # no slope shows that bins are off by 8, 20, 24, 20 and 8 points: 16 in the mean
+        (
+            ((0.1, 1000, 180), (0.3, 1000, 100), (0.5, 1000, 740), (0.7, 1000, 500), (0.9, 1000, 980)),
+            "too timid",
+            "strongly",
+        ),
+        # one bin of a hundredth of the rows is off by 20 points, and all else is right
+        (((0.1, 9900, 990), (0.5, 100, 30), (0.9, 9900, 8910)), None, "clearly"),
+    ],
+)
+def test_the_degree_is_by_how_far_predictions_are_from_what_happened(
+    groups: tuple[tuple[float, int, int], ...], word: str | None, degree: str
+) -> None:
+    a = counted(*groups)
+    assert a.degree == degree
+    assert word is None or a.verdict == word
+
+
+def test_the_degree_of_weighted_rows_heeds_bins_too() -> None:
+    rng = np.random.default_rng(0)
+    # off by 15, 25, 0, 25 and 15 points
+    chances = {0.1: 0.25, 0.3: 0.05, 0.5: 0.5, 0.7: 0.95, 0.9: 0.75}
+    p = np.repeat(list(chances), 1000)
+    happened = rng.random(5000) < np.repeat(list(chances.values()), 1000)
+    weight = rng.uniform(0.5, 1.5, 5000)
+    for scale in (1.0, 2.0**-20):
+        assert sf.assess(happened, p, of="event", sample_weight=scale * weight, metrics=()).degree == "strongly"
+
+
+def test_a_reversed_ranking_that_separates_is_called_so() -> None:
+    a = counted((0.4, 300, 300), (0.6, 300, 0))
+    assert "Higher predictions go with fewer events" in str(a)
+    few = counted((0.1, 2, 1), (0.6, 40, 0))
+    assert few.verdict == "overpredicts"
+    assert "Higher predictions go with fewer events" not in str(few)
+
+
+def test_classes_that_are_always_right_are_too_timid() -> None:
+    y = np.repeat([0, 1, 2], [380, 340, 280])
+    p = np.full((1000, 3), 0.25)
+    p[np.arange(1000), y] = 0.5
+    a = sf.assess(y, p, of="classes", metrics=())
+    # of class 2, 320 are expected and 280 happen: O/E is below 1, and yet it is told from the others too timidly
+    assert a.slices[2].risk.oe_interval[1] < 1
+    assert [(part.verdict, part.degree) for part in a.slices] == [("too timid", "strongly")] * 3
+    assert (a.verdict, a.degree) == ("too timid", "strongly")
 
 
 @pytest.mark.parametrize(

@@ -222,3 +222,25 @@ def test_bars_stay_inside_of_the_axis() -> None:
     bars = re.findall(r'<rect x="([-\d.]+)%" width="([\d.]+)%"[^>]*class="bar"', page)
     assert bars
     assert all(float(x) >= 0 and float(x) + float(wide) <= 100.01 for x, wide in bars)
+
+
+def brier_intervals(page: str) -> list[str]:
+    """The intervals of the Brier score: of the card in large type, and of the table of its parts."""
+    text = " ".join(" ".join(read(page).words).split())
+    (card,) = re.findall(r"Brier score (?:−?[\d.]+) 95% CI ([\d.]+ to [\d.]+);", text)
+    (row,) = re.findall(r"Brier score [\d.]+ ([\d.]+ to [\d.]+|—) the sum", text)
+    return [card, row]
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_a_page_has_one_interval_of_the_brier_score(grouped: bool) -> None:
+    rng = np.random.default_rng(3)
+    risk = rng.beta(2, 3, 60)
+    p, y = np.repeat(risk, 10), np.repeat(rng.random(60) < risk, 10)
+    groups = np.repeat(np.arange(60), 10)
+    a = sf.assess(y, p, of="event", groups=groups if grouped else None)
+    page = report(a)
+    assert len(set(brier_intervals(page))) == 1
+    assert ("not known for rows that belong together" in page) == grouped
+    assert ("±1.96 for 95% of calibrated models" in page) == (not grouped)
+    assert ("±1.96" in str(a) and "which these are not" in " ".join(str(a).split())) == grouped

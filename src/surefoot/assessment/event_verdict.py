@@ -4,17 +4,29 @@ Whether there is evidence is decided as for predictions, by the omnibus p-value 
 few events, or too many, in any range of predictions. The word is decided by the logistic recalibration of these rows,
 which says by how much predictions are too high, and where they are too low. On one side only, the model overpredicts
 or underpredicts; on both, predictions are too extreme (slope below 1) or too timid (slope above 1).
+
+The degree is by that line, and by what no line shows: bins of the diagram, and outcomes of probability 0.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from surefoot.assessment.verdict import CLEAR_POINTS, STRONG_POINTS, Degree, Judgement, Verdict
+from surefoot.assessment.verdict import (
+    CLEAR_POINTS,
+    MANY_CERTAIN,
+    STRONG_POINTS,
+    Degree,
+    Judgement,
+    Verdict,
+    at_least,
+)
 from surefoot.core.metric import Outcome
+from surefoot.figures.reliability import Bin
 from surefoot.metrics.recalibration import LogOdds, recalibration_line
 from surefoot.risk.law.cells import bands_of, mean_log_odds
 from surefoot.risk.law.counts import Counts
@@ -28,7 +40,11 @@ _ONE_SIDED = 2.0
 
 @dataclass(frozen=True)
 class Recalibration:
-    """The line of log-odds that fits the outcomes, and how far predictions lie above it and below, in the mean."""
+    """The line of log-odds that fits the outcomes, and how far predictions lie above it and below, in the mean.
+
+    The slope is infinite where probabilities separate the outcomes, minus infinite if the wrong way round, and nan if
+    all outcomes or all probabilities are the same.
+    """
 
     intercept: float
     slope: float
@@ -40,6 +56,7 @@ def judge_event(
     over: RiskResult,
     under: RiskResult,
     counts: Counts,
+    bins: Sequence[Bin],
     *,
     level: float,
     margin: float,
@@ -53,11 +70,18 @@ def judge_event(
     if _is_off_on_average(over, under, level) and larger >= _ONE_SIDED * smaller:
         word: Verdict = "overpredicts" if over.overstatement > 0 else "underpredicts"
         others = over.observed_errors / over.expected_errors if over.expected_errors else math.nan
-        return Judgement(word, _degree(abs(over.overstatement), max(_factor(over.oe_ratio), _factor(others))))
-    is_extreme = _is_extreme(over, under, counts, line)
-    return Judgement(
-        "too extreme" if is_extreme else "too timid", _degree(line.above + line.below, _factor(line.slope))
-    )
+        points, factor = abs(over.overstatement), max(_factor(over.oe_ratio), _factor(others))
+    else:
+        word = "too extreme" if _is_extreme(over, under, counts, line) else "too timid"
+        # an infinite slope says that outcomes are separated, and not how far predictions are from them
+        points, factor = line.above + line.below, _factor(line.slope) if math.isfinite(line.slope) else 1.0
+    degree = at_least(_degree(max(points, _points_of_bins(bins)), factor), bins, "over", "under")
+    impossible = float(counts.wrong[counts.doubt == 0].sum() + counts.right[counts.confidence == 0].sum())
+    if impossible:
+        # as many rows, of weights too
+        is_many = impossible / counts.n * over.n >= MANY_CERTAIN
+        degree = "strongly" if is_many or degree == "strongly" else "clearly"
+    return Judgement(word, degree)
 
 
 def is_settled(risk: RiskResult, margin: float) -> bool:
@@ -99,29 +123,31 @@ def chance_of_count(over: RiskResult, under: RiskResult) -> float:
 
 
 def recalibrate(counts: Counts) -> Recalibration:
-    """The logistic recalibration of rows by probability; where none can be fitted, a shift to the share of events."""
+    """The logistic recalibration of rows by probability; where none can be fitted, the share of events at each."""
     # a row without weight counts as none
-    kept = (counts.doubt > 0) & (counts.confidence > 0) & (counts.rows > 0)
-    rows, happened, p = counts.rows[kept], counts.right[kept], counts.confidence[kept]
-    odds = np.log(p) - np.log(counts.doubt[kept])
-    share = happened / rows if len(rows) else rows
-    intercept, slope = _line(odds, share, rows)
-    if math.isnan(slope):
-        # all events, no events, or separated by the predictions: all that is known is how many there are
-        off = float((rows * (p - share)).sum()) / (float(rows.sum()) or 1.0)
-        return Recalibration(intercept, slope, max(off, 0.0), max(-off, 0.0))
-    fitted = 1 / (1 + np.exp(-np.clip(intercept + slope * odds, -700, 700)))
-    off = rows * (p - fitted) / rows.sum()
+    held = counts.rows > 0
+    rows, happened, p = counts.rows[held], counts.right[held], counts.confidence[held]
+    inside = (p > 0) & (counts.doubt[held] > 0)
+    # of separated outcomes no curve that rises or falls is likelier than the shares, and none moves a 0 or a 1
+    fitted = happened / rows
+    odds = np.log(p[inside]) - np.log(counts.doubt[held][inside])
+    intercept, slope = _line(odds, fitted[inside], rows[inside])
+    if math.isfinite(slope):
+        fitted[inside] = 1 / (1 + np.exp(-np.clip(intercept + slope * odds, -700, 700)))
+    off = rows * (p - fitted) / (float(rows.sum()) or 1.0)
     return Recalibration(intercept, slope, float(np.maximum(off, 0).sum()), float(np.maximum(-off, 0).sum()))
 
 
 def _line(odds: np.ndarray, share: np.ndarray, rows: np.ndarray) -> tuple[float, float]:
-    nothing = math.nan, math.nan
-    if not share.any() or (share >= 1).all():
-        return nothing
+    if not share.any() or (share >= 1).all() or odds.min() == odds.max():
+        return math.nan, math.nan
     weight = rows / rows.sum()
     line = recalibration_line(LogOdds(odds, weight, weight * share, has_certain=False))
-    return nothing if isinstance(line, Outcome) else (line.intercept, line.slope)
+    if not isinstance(line, Outcome):
+        return line.intercept, line.slope
+    # separated, or all but so
+    of_events, of_others = (float(np.average(odds, weights=weight * part)) for part in (share, 1 - share))
+    return math.nan, math.inf if of_events > of_others else -math.inf
 
 
 def _is_extreme(over: RiskResult, under: RiskResult, counts: Counts, line: Recalibration) -> bool:
@@ -157,6 +183,12 @@ def _is_extreme(over: RiskResult, under: RiskResult, counts: Counts, line: Recal
         return line.slope < 1
     excess = counts.wrong[left] - rows * doubt
     return float((excess * (np.log(confidence) - np.log(doubt) - centre)).sum()) > 0
+
+
+def _points_of_bins(bins: Sequence[Bin]) -> float:
+    """How far off bins of the diagram are, in the mean over all rows: those whose interval leaves out what they say."""
+    rows = math.fsum(one.rows for one in bins) or 1.0
+    return math.fsum(abs(one.seen - one.stated) for one in bins if one.kind in ("over", "under")) / rows
 
 
 def _factor(ratio: float) -> float:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from surefoot._stats.binomial import limits
 from surefoot.assessment.event_verdict import judge_event
 from surefoot.assessment.verdict import Judgement, judge_predictions
 from surefoot.core.tally import Tally
@@ -30,8 +32,9 @@ def judge(
     counts = counts_of(tally)
     if tally.view == "event" and rows is not None and not rows.has_equal_weights:
         counts = _weighted(rows)
+        bins = [_with_limits(one, counts, over.design_effect) for one in bins]
     if tally.view == "event":
-        return judge_event(over, under, counts, level=level, margin=margin, is_tested=is_tested)
+        return judge_event(over, under, counts, bins, level=level, margin=margin, is_tested=is_tested)
     by_decade = bands(tally)
     return judge_predictions(over, under, counts, by_decade, bins, level=level, margin=margin, is_tested=is_tested)
 
@@ -41,3 +44,14 @@ def _weighted(rows: ArrayPredictions) -> Counts:
     doubt, confidence, weight = rows.doubt_of(slice(None)), rows.confidence_of(slice(None)), rows.weight
     nothing = np.zeros(len(weight))
     return Counts(doubt, confidence, weight, weight * rows.wrong, nothing, nothing, is_exact=True)
+
+
+def _with_limits(one: Bin, rows: Counts, effect: float) -> Bin:
+    """A bin of weights with limits, those of as many rows as leave its share as uncertain."""
+    inside = (rows.confidence > one.least) & (rows.confidence <= one.most) | (rows.confidence == 0) & (one.least == 0)
+    weight = rows.rows[inside] / one.rows
+    if not weight.any():
+        return one
+    known = 1 / float((weight**2).sum()) / max(1.0, effect)
+    low, high = limits(one.error * known, known)
+    return replace(one, low=float(low), high=float(high))

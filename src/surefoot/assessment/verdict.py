@@ -41,7 +41,7 @@ MARGIN = 0.02
 CLEAR_POINTS, STRONG_POINTS = 0.02, 0.10
 CLEAR_RATIO, STRONG_RATIO = 2.0, 5.0
 #: Wrong samples that claimed certainty from which it is strong; one is enough to be clear.
-_MANY_CERTAIN = 10
+MANY_CERTAIN = 10
 #: Doubts below which a sample is near certainty.
 NEAR_CERTAINTY = 0.01
 #: Errors beyond the expected, in standard deviations, that say on which side of one half confidences are too extreme.
@@ -72,9 +72,9 @@ def judge_predictions(
     if over and under:
         return Judgement("mixed", _degree(_points_of_bins(reliability), 0.0))
     if over:
-        return Judgement("overconfident", _at_least(_degree_over(risk, bands), reliability, "over"))
+        return Judgement("overconfident", at_least(_degree_over(risk, bands), reliability, "over"))
     if under:
-        return Judgement("underconfident", _at_least(_degree_under(risk, bands), reliability, "under"))
+        return Judgement("underconfident", at_least(_degree_under(risk, bands), reliability, "under"))
     if risk.overstatement_interval[1] > margin:
         return Judgement("inconclusive", None)
     return Judgement("no evidence against calibration", None)
@@ -128,9 +128,9 @@ def _degree(points: float, ratio: float) -> Degree:
     return "clearly" if points >= CLEAR_POINTS or ratio >= CLEAR_RATIO else "slightly"
 
 
-def _at_least(degree: Degree, bins: Sequence[Bin], kind: str) -> Degree:
+def at_least(degree: Degree, bins: Sequence[Bin], *kinds: str) -> Degree:
     """Never slight where a bin of the diagram is surely off by as much as would be strong in the mean."""
-    off = [one.low - one.doubt if kind == "over" else one.doubt - one.high for one in bins if one.kind == kind]
+    off = [one.low - one.doubt if one.kind == "over" else one.doubt - one.high for one in bins if one.kind in kinds]
     return "clearly" if degree == "slightly" and max(off, default=0.0) >= STRONG_POINTS else degree
 
 
@@ -138,7 +138,7 @@ def _degree_over(risk: RiskResult, bands: Sequence[Band]) -> Degree:
     near = _near_certainty(bands, risk.design_effect)
     ratio = 0.0 if risk.is_weighted else max((low for low, _ in near), default=0.0)
     if risk.certain_wrong:
-        ratio = max(ratio, STRONG_RATIO if risk.certain_wrong >= _MANY_CERTAIN else CLEAR_RATIO)
+        ratio = max(ratio, STRONG_RATIO if risk.certain_wrong >= MANY_CERTAIN else CLEAR_RATIO)
     return _degree(risk.overstatement, ratio)
 
 

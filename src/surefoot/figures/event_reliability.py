@@ -97,7 +97,7 @@ def log_odds_bins(counts: Counts, effect: float = 1.0) -> tuple[Bin, ...]:
     codes, where = np.unique(steps, return_inverse=True)
     columns = (counts.rows[kept], (counts.rows * counts.doubt)[kept], counts.wrong[kept])
     rows, stated, seen = (np.bincount(where, column).astype(np.float64) for column in columns)
-    low, high = limits(np.round(seen, 6) / effect, rows / effect)
+    low, high = limits(seen / effect, rows / effect)
     found = []
     for i, code in enumerate(codes.tolist()):
         least = 0.0 if code < -most else _probability(code / PER_DECADE)

@@ -31,6 +31,8 @@ from surefoot.risk.law.counts import counts_of
 
 #: Powers of ten that the axes of doubt reach at most.
 _FARTHEST = 13.0
+#: The share of a sum of weights that adding them up may lose.
+_DUST = 1e-9
 #: Observed over expected errors from which a point is labelled with the factor.
 _WORTH_A_LABEL = 3
 #: Where on the line its name may stand, as shares of the axis.
@@ -131,7 +133,11 @@ def reliability(t: Tally, *, intervals: bool = True, effect: float = 1.0) -> tup
     pairs = [(edges[code], edges[code + 1]) for code in table.codes.tolist()]
     # expected errors are the observed ones less the gap between them
     stated = np.clip(wrong - gap, 0.0, weight)
-    return _bins(pairs, weight * scale, stated * scale, wrong * scale, effect, intervals=intervals and alike)
+    # what sums of weights lose: counts are whole numbers, and a bin may hold errors only
+    rows, seen = weight * scale, np.where(weight - wrong <= _DUST * weight, weight, wrong) * scale
+    if alike:
+        rows, seen = np.rint(rows), np.rint(seen)
+    return _bins(pairs, rows, stated * scale, seen, effect, intervals=intervals and alike)
 
 
 def near_certainty(t: Tally, *, intervals: bool = True, effect: float = 1.0) -> tuple[Bin, ...]:
@@ -156,7 +162,6 @@ def near_certainty(t: Tally, *, intervals: bool = True, effect: float = 1.0) -> 
 def _bins(
     pairs: Sequence[tuple[float, float]], rows: Floats, stated: Floats, seen: Floats, effect: float, *, intervals: bool
 ) -> tuple[Bin, ...]:
-    seen = np.round(seen, 6)
     low, high = limits(seen / effect, rows / effect) if intervals else (np.full(len(rows), math.nan),) * 2
     return tuple(
         Bin(*pairs[i], float(rows[i]), float(stated[i]), float(seen[i]), float(low[i]), float(high[i]))

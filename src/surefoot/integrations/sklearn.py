@@ -11,7 +11,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from surefoot.errors import InvalidPredictions, MissingPackage, UndefinedMetricWarning
+from surefoot.errors import InvalidPredictions, MetricUnavailable, MissingPackage, UndefinedMetricWarning
 from surefoot.metrics import ALL
 from surefoot.predictions import Predictions
 
@@ -66,6 +66,8 @@ class Scorer(BaseEstimator):  # type: ignore[misc]
         ------
         InvalidPredictions
             If the estimator has no ``predict_proba``.
+        MetricUnavailable
+            If the metric is of one event, and the estimator has more than two classes.
         """
         metric = ALL[self.metric]
         if not hasattr(estimator, "predict_proba"):
@@ -75,6 +77,12 @@ class Scorer(BaseEstimator):  # type: ignore[misc]
         classes = estimator.classes_
         asked: dict[str, Any] = {}
         if "prediction" not in metric.views:
+            if len(classes) > 2 and "classes" not in metric.views:
+                raise MetricUnavailable(
+                    f"{self.metric} is of one event, and this classifier has {len(classes)} classes; score one that "
+                    "predicts whether the event happens, or a metric that is a mean over classes, such as "
+                    "calibration_slope."
+                )
             # of two classes the second is the event, as everywhere in scikit-learn
             asked = {"of": "event", "pos_label": classes[1]} if len(classes) == 2 else {"of": "classes"}
         p = Predictions.from_probabilities(

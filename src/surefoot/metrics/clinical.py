@@ -159,8 +159,8 @@ def oe_ratio() -> None:
 
     Parameters
     ----------
-    of : {"event", "classes"}, default "event"
-        Whether ``pos_label`` is the event, or each class in turn, of which the mean is returned.
+    of : {"event"}, default "event"
+        The ratio is of one event, ``pos_label``.
 
     Returns
     -------
@@ -192,6 +192,11 @@ def scaled_brier() -> None:
 
     Higher is better. 1 is perfect; 0 is no better than giving every sample the overall rate; below 0 is worse than
     that. Also known as the index of prediction accuracy.
+
+    Parameters
+    ----------
+    of : {"event", "classes"}, default "event"
+        Whether ``pos_label`` is the event, or each class in turn, of which the mean is returned.
 
     Returns
     -------

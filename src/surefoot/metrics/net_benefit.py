@@ -209,7 +209,7 @@ def decision_curve(
     true, false = (np.cumsum(row[::-1])[::-1][1:] / weight for row in sums[2:])
     odds, events = at / (1 - at), float(sums[2].sum()) / weight
     benefit = true - odds * false
-    lower, upper = _limits(true, false, odds, rows=weight**2 / squares, level=level)
+    lower, upper = benefit_limits(true, false, odds, rows=weight**2 / squares, level=level)
     none = np.zeros(len(at))
     return DecisionCurve(at, benefit, lower, upper, events - odds * (1 - events), none, true + false)
 
@@ -222,7 +222,9 @@ _TERMS: dict[str, Any] = {
 }
 
 
-def _limits(true: Floats, false: Floats, odds: Floats, *, rows: float, level: float) -> tuple[Floats, Floats]:
+def benefit_limits(
+    true: Floats, false: Floats, odds: Floats, *, rows: Floats | float, level: float = 0.95
+) -> tuple[Floats, Floats]:
     """Limits of true - odds * false from those of the two shares, which exclude each other."""
     (true_low, true_high), (false_low, false_high) = (
         limits(np.clip(share, 0.0, 1.0) * rows, np.full(len(share), rows), level) for share in (true, false)

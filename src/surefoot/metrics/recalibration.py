@@ -275,8 +275,8 @@ def calibration_intercept() -> None:
 
     Parameters
     ----------
-    of : {"event", "classes"}, default "event"
-        Whether ``pos_label`` is the event, or each class in turn, of which the mean is returned.
+    of : {"event"}, default "event"
+        The intercept is of one event, ``pos_label``.
 
     Returns
     -------
@@ -307,8 +307,8 @@ def calibration_in_the_large() -> None:
 
     Parameters
     ----------
-    of : {"event", "classes"}, default "event"
-        Whether ``pos_label`` is the event, or each class in turn, of which the mean is returned.
+    of : {"event"}, default "event"
+        Calibration in the large is of one event, ``pos_label``.
 
     Returns
     -------

@@ -13,7 +13,7 @@ from surefoot.figures.labels import significant
 from surefoot.render.event_wording import COUNTED, FOUND, WORDS, count_verdicts, find_place, oe_words
 from surefoot.render.numbers import pluralize, points, pvalue, ratio_interval, rough_count
 from surefoot.render.severity import severity
-from surefoot.render.shared_wording import group_notes
+from surefoot.render.shared_wording import group_notes, rows_of_weight
 from surefoot.risk.result import RiskResult
 
 
@@ -102,7 +102,7 @@ def sentences(a: Assessment) -> list[str]:
     found = []
     if wrong:
         words = f"Of {total} classes, {count_verdicts(a)} (p-values adjusted for {total} classes)."
-        found = [words, _worst_sentence(wrong[0])]
+        found = [words, _worst_sentence(wrong[0], rows_of_weight(a))]
     else:
         unsure = sum(part.verdict == "inconclusive" for part in a.slices)
         p = pvalue(deciding_pvalue(a))
@@ -123,7 +123,7 @@ def _not_excluded(a: Assessment) -> str:
     return factor if all(is_within_points(one, a.margin) for one in sides) else f"{difference}, or {factor},"
 
 
-def _worst_sentence(part: Slice) -> str:
+def _worst_sentence(part: Slice, scale: float) -> str:
     """The class that is furthest off: the range of predictions if they are too extreme or too close to each other."""
     start = f"Furthest off is {_quoted(part.value)}: {COUNTED[str(part.verdict)]}"
     if part.verdict in ("too extreme", "too timid"):
@@ -131,7 +131,7 @@ def _worst_sentence(part: Slice) -> str:
         places = [
             (place, words)
             for words, is_over in (("fewer", True), ("more", False))
-            if (place := find_place(bands, is_over=is_over)) is not None
+            if (place := find_place(bands, is_over=is_over, scale=scale)) is not None
         ]
         if places:
             place, words = max(places, key=lambda one: one[0].evidence)

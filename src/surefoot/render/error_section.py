@@ -16,6 +16,7 @@ from surefoot.render import svg
 from surefoot.render.looks import KINDS
 from surefoot.render.numbers import confidence_percent, percent, percent_interval, pluralize, points, rough_count
 from surefoot.render.section import Section
+from surefoot.render.shared_wording import rows_of_weight
 from surefoot.render.tables import Body, Cell, HtmlTable, Item, Panel, Row
 
 #: The doubt up to which a row is sure.
@@ -58,17 +59,17 @@ class ErrorSection(Section):
         words = "A band for each confidence." if found[0].least == found[0].below else "Fixed bands of confidence."
         if is_quantile:
             words = f"{len(found)} bands of about equally many rows."
-        body = []
+        body, scale = [], rows_of_weight(self.a)
         for i, band in enumerate(found):
             ratio = band.seen / band.stated if band.stated else math.inf
             body.append(
                 Row(
                     [
                         Cell(typeset(wording.confidence_range(band)), i),
-                        Cell(rough_count(band.rows), band.rows),
+                        Cell(typeset(rough_count(band.rows)), band.rows),
                         Cell(typeset(rough_count(band.stated)), band.stated),
-                        Cell(rough_count(band.seen), band.seen),
-                        Cell(typeset(significant(ratio, 2)) if band.seen >= ENOUGH_ERRORS else "", ratio),
+                        Cell(typeset(rough_count(band.seen)), band.seen),
+                        Cell(typeset(significant(ratio, 2)) if scale * band.seen >= ENOUGH_ERRORS else "", ratio),
                     ]
                 )
             )
@@ -230,9 +231,9 @@ def _bin_table(caption: str, layers: Mapping[str, Sequence[Bin]], label: Callabl
         return Row(
             [
                 Cell(typeset(label(one)), one.doubt),
-                Cell(rough_count(one.rows), one.rows),
+                Cell(typeset(rough_count(one.rows)), one.rows),
                 Cell(typeset(rough_count(one.stated)), one.stated),
-                Cell(rough_count(one.seen), one.seen),
+                Cell(typeset(rough_count(one.seen)), one.seen),
                 Cell(percent(1 - one.error), 1 - one.error),
                 Cell(percent_interval(1 - one.high, 1 - one.low)),
             ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from surefoot.assessment.event_verdict import CLEAR_FACTOR, STRONG_FACTOR
-from surefoot.assessment.verdict import CLEAR_POINTS, STRONG_POINTS
+from surefoot.assessment.verdict import CLEAR_POINTS, MANY_CERTAIN, STRONG_POINTS
 from surefoot.figures.labels import typeset
 from surefoot.metrics import ALL
 from surefoot.render import class_wording, wording
@@ -145,5 +145,7 @@ def _verdict(level: float, margin: float) -> str:
         f"too timid (above 1). Inconclusive: nothing is found, and the mean difference may exceed {points(margin)}, or "
         f"O/E a factor of {STRONG_FACTOR:g} (95% CI). The degree is by size: clearly from {points(CLEAR_POINTS)} or a "
         f"ratio of {CLEAR_FACTOR:g}, strongly from {points(STRONG_POINTS)} or a ratio of {STRONG_FACTOR:g} (O/E or "
-        "slope, either way)."
+        "slope, either way). Points are the mean distance from the recalibrated predictions, or from what was observed "
+        f"in bins that are off. A bin that is off by {points(STRONG_POINTS)} (95% CI), or an outcome of probability 0, "
+        f"is clear; {MANY_CERTAIN} such outcomes are strong."
     )

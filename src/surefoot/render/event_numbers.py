@@ -38,6 +38,11 @@ _TESTS = (
     ("Hosmer-Lemeshow", "hosmer_lemeshow", "chi squared of 10 groups; lower is better"),
     ("Spiegelhalter z", "spiegelhalter_z", "within ±1.96 for 95% of calibrated models"),
 )
+#: Their laws are those of independent rows.
+_TESTS_OF_GROUPS = (
+    ("Hosmer-Lemeshow", "hosmer_lemeshow", "chi squared of 10 groups of risk; grows where rows depend on each other"),
+    ("Spiegelhalter z", "spiegelhalter_z", "its ±1.96 is of independent rows, which these are not"),
+)
 _SCORES = (
     ("Brier", "brier", "mean squared distance from outcomes; 0 is best"),
     ("scaled Brier", "scaled_brier", "1 is best, 0 no better than the overall share"),
@@ -50,7 +55,7 @@ def of_event(a: Assessment) -> dict[str, list[Number]]:
     found = {
         "Calibration": [*_ratio(a), *_listed(a, _CALIBRATION), _pvalue(a)],
         "Calibration error": _listed(a, _CURVE),
-        "Tests": _listed(a, _TESTS),
+        "Tests": _listed(a, _TESTS_OF_GROUPS if a.risk.groups else _TESTS),
         "Discrimination": _concordance(a, "chance that events rank above others"),
         "Scores": [*_listed(a, _SCORES), *_net_benefit(a)],
     }

@@ -13,7 +13,7 @@ from surefoot.assessment.slices import Slice
 from surefoot.figures.event_reliability import event_figure, log_odds_bins, log_odds_figure
 from surefoot.figures.labels import significant, typeset
 from surefoot.figures.reliability import Bin
-from surefoot.metrics.flexible import FlexibleCurve, flexible_curve
+from surefoot.metrics.flexible import FlexibleCurve
 from surefoot.predictions import ArrayPredictions
 from surefoot.render import class_wording, event_wording, svg, wording
 from surefoot.render.event_spread import spread_words
@@ -25,6 +25,7 @@ from surefoot.render.numbers import Number, percent, percent_interval, pluralize
 from surefoot.render.section import Section
 from surefoot.render.severity import severity
 from surefoot.render.tables import Body, Cell, HtmlTable, Item, Panel, Row
+from surefoot.risk.grouped_curves import flexible_curve_of_groups
 
 #: The numbers in large type, in this order, with their names there.
 _CARDS = {
@@ -125,7 +126,7 @@ class EventFigureSection(Section):
         if not a.reliability:
             return None
         bins = {"all": a.reliability, **{key: part.reliability for key, part in self.layers.items()}}
-        curve = smooth(a.predictions) if a.view == "event" else None
+        curve = smooth(a.predictions, a.risk.design_effect) if a.view == "event" else None
         figure = event_figure(bins, curve)
         top = max(a.reliability, key=lambda one: one.rows)
         alt = typeset(
@@ -237,11 +238,11 @@ class EventFigureSection(Section):
         return f"The {shown:,} worst; {pluralize(left, 'class')} {'is' if left == 1 else 'are'} not shown."
 
 
-def smooth(rows: ArrayPredictions | None) -> FlexibleCurve | None:
+def smooth(rows: ArrayPredictions | None, effect: float) -> FlexibleCurve | None:
     """The smoothed curve of an event; None where the rows are not at hand, or are very many."""
     if rows is None or not 1 < len(rows) <= MOST_ROWS or not rows.weight.any():
         return None
-    return flexible_curve(rows)
+    return flexible_curve_of_groups(rows, effect)
 
 
 def smooth_class(a: Assessment, part: Slice) -> FlexibleCurve | None:
@@ -250,7 +251,7 @@ def smooth_class(a: Assessment, part: Slice) -> FlexibleCurve | None:
         return None
     event = a.predictions.event(part.value)
     assert isinstance(event, ArrayPredictions)
-    return smooth(event)
+    return smooth(event, part.risk.design_effect)
 
 
 def _share(value: float) -> str:

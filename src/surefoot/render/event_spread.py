@@ -35,7 +35,7 @@ def slope_of(a: Assessment) -> tuple[float, float, float]:
         # a probability of 0 or 1 was contradicted: the line of the other rows says nothing of that
         return nothing
     line = recalibration(a)
-    if line is None or a.counts is None or math.isnan(line.slope) or _contradicts(a.counts):
+    if line is None or a.counts is None or not math.isfinite(line.slope) or _contradicts(a.counts):
         return nothing
     reach = quantile(0.95) * math.sqrt(max(1.0, a.risk.design_effect)) * _slope_error(a.counts, line)
     return line.slope, line.slope - reach, line.slope + reach
@@ -103,8 +103,10 @@ def _side(a: Assessment) -> str:
 
 
 def is_reversed(a: Assessment) -> bool:
-    """Whether events are rarer where they are predicted more often."""
-    return _side(a) == "reversed"
+    """Whether events are rarer where they are predicted more often: by the slope, or by outcomes without one."""
+    line = recalibration(a)
+    # the warning says that it is beyond chance
+    return _side(a) == "reversed" or (bool(a.warnings) and line is not None and line.slope == -math.inf)
 
 
 def spread_words(a: Assessment) -> str:

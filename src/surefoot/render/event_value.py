@@ -8,12 +8,13 @@ from typing import Any
 from surefoot.figures.decision import decision_figure, looks_useful, marked, useful_range
 from surefoot.figures.decomposition import PARTS, Waterfall, decomposition_of
 from surefoot.figures.labels import significant, typeset
-from surefoot.metrics.net_benefit import DecisionCurve, decision_curve
+from surefoot.metrics.net_benefit import DecisionCurve
 from surefoot.render import svg
 from surefoot.render.numbers import percent, round_down, round_up, score
 from surefoot.render.section import Section
 from surefoot.render.tables import Body, Cell, HtmlTable, Panel, Row
 from surefoot.risk.decomposition import score_decomposition
+from surefoot.risk.grouped_curves import decision_curve_of_groups
 from surefoot.risk.intervals import Interval
 
 #: Rows up to which the parts of the score get intervals.
@@ -34,7 +35,7 @@ class EventValueSection(Section):
         panels = []
         no_worth = ""
         if a.view == "event" and a.predictions is not None:
-            panels.append(self.decision(decision_curve(a.predictions)))
+            panels.append(self.decision(decision_curve_of_groups(a.predictions, a.codes)))
         elif a.view == "event":
             no_worth = "The decision curve is not available for this input: it needs the rows, not a tally."
         else:
@@ -46,11 +47,12 @@ class EventValueSection(Section):
         return {"worth": panels, "no_worth": no_worth}
 
     def intervals(self) -> Mapping[str, Interval]:
-        """Those of the parts of the score, of one event and unless there are very many rows."""
-        rows = self.a.predictions
-        if self.a.view != "event" or rows is None or len(rows) > _MOST_ROWS:
-            return {}
-        return score_decomposition(rows).intervals
+        """That of the score, as it is everywhere; those of its parts, of independent rows that are not very many."""
+        a, rows = self.a, self.a.predictions
+        found = {"score": a.intervals["brier"]} if "brier" in a.intervals else {}
+        if a.view != "event" or rows is None or a.risk.groups or len(rows) > _MOST_ROWS:
+            return found
+        return {**score_decomposition(rows).intervals, **found}
 
     def rows(self) -> float:
         """How many independent rows of equal weight tell as much as these."""
@@ -110,13 +112,14 @@ class EventValueSection(Section):
         columns = [("Part", "t"), ("Value", "n"), ("95% CI", "x"), ("What it is", "x")]
         lines = " Lines under bars: 95% CI of where they end." if any(step.interval for step in parts.steps) else ""
         alt = f"{title}: " + ", ".join(f"{name} {significant(values[name])}" for name in PARTS) + "."
+        grouped = " Intervals of the parts are not known for rows that belong together." if self.a.risk.groups else ""
         off = max(self.a.bounds.get(name, 0.0) for name in PARTS)
         bound = f" From a tally: off by at most {typeset(significant(off, 1))}." if off >= 5e-7 else ""
         return Panel(
             "decomposition",
             title,
             "Uncertainty of the outcome, less what telling rows apart gains (discrimination), plus what miscalibration "
-            f"costs.{lines}{mean}{bound}",
+            f"costs.{lines}{grouped}{mean}{bound}",
             self.markup(svg.waterfall(parts, typeset(alt))),
             HtmlTable("The Brier score taken apart", columns, [Body(body)]),
         )

@@ -261,8 +261,11 @@ def _place_sentences(a: Assessment) -> list[str]:
     return found
 
 
-def find_place(bands: Sequence[RiskBand], *, is_over: bool) -> Place | None:
-    """The run of neighbouring bands, but for the whole, whose events are furthest from expected."""
+def find_place(bands: Sequence[RiskBand], *, is_over: bool, scale: float = 1.0) -> Place | None:
+    """The run of neighbouring bands, but for the whole, whose events are furthest from expected.
+
+    Of weights, ``scale`` is how many rows a unit of them stands for.
+    """
     n = len(bands)
     runs = [bands[i:j] for i in range(n) for j in range(i + 1, n + 1) if j - i < n]
     found = []
@@ -270,7 +273,7 @@ def find_place(bands: Sequence[RiskBand], *, is_over: bool) -> Place | None:
         rows, expected, observed = (
             math.fsum(getattr(one, name) for one in run) for name in ("rows", "expected", "observed")
         )
-        evidence = _evidence(rows, expected, observed) if (observed < expected) == is_over else 0.0
+        evidence = scale * _evidence(rows, expected, observed) if (observed < expected) == is_over else 0.0
         if evidence > _NOTABLE:
             found.append(Place(_range_words(run[0], run[-1]), expected, observed, evidence))
     return max(found, key=lambda place: place.evidence, default=None)

@@ -16,6 +16,7 @@ from surefoot.render.main_numbers import sections
 from surefoot.render.next_steps import next_steps
 from surefoot.render.numbers import count, factor, points, pvalue, rough_count
 from surefoot.render.severity import severity
+from surefoot.render.shared_wording import rows_of_weight
 
 #: Slices that are shown.
 _MOST_SLICES = 20
@@ -72,13 +73,14 @@ def _bands(a: Assessment) -> list[str]:
     bands = prediction_wording.bands(a)
     if len(bands) < 2:
         return []
+    scale = rows_of_weight(a)
     body = [
         [
             prediction_wording.confidence_range(band),
             rough_count(band.rows),
             rough_count(band.stated),
             count(band.seen),
-            factor(band.seen, band.stated) if band.seen >= ENOUGH_ERRORS else "",
+            factor(band.seen, band.stated) if scale * band.seen >= ENOUGH_ERRORS else "",
         ]
         for band in bands
     ]

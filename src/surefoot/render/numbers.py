@@ -27,9 +27,11 @@ class Number:
 
 
 def count(value: float) -> str:
-    """A count in full; of weights, one decimal below 100."""
+    """A count in full; of weights, one decimal below 100, and two digits below 1."""
     if value == round(value) or value >= 100:
         return f"{round(value):,}"
+    if 0 < value < 1:
+        return significant(value, 2)
     return f"{value:.1f}"
 
 

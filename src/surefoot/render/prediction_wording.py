@@ -31,7 +31,7 @@ from surefoot.render.numbers import (
     round_up,
     stated_percent,
 )
-from surefoot.render.shared_wording import group_notes, tie_notes
+from surefoot.render.shared_wording import group_notes, rows_of_weight, tie_notes
 from surefoot.risk.result import RiskResult
 
 _WORDS = {
@@ -188,29 +188,31 @@ class Place:
 
 def place_sentences(a: Assessment) -> list[str]:
     """In which range of confidence errors are too many or too few, where the verdict says that they are."""
-    found = []
+    found, scale = [], rows_of_weight(a)
     for over in (True, False):
         if a.verdict not in ("mixed", "overconfident" if over else "underconfident"):
             continue
-        place = find_place(bands(a), a.reliability, over=over)
+        place = find_place(bands(a), a.reliability, over=over, scale=scale)
         if place is not None:
-            times = (
-                f" ({_factor(place.seen / place.stated)} times)" if place.seen >= ENOUGH_ERRORS and place.stated else ""
-            )
+            is_many = scale * place.seen >= ENOUGH_ERRORS and place.stated
+            times = f" ({_factor(place.seen / place.stated)} times)" if is_many else ""
             expected = f"about {rough_count(place.stated)}" if place.stated else "none"
             errors = f"{rough_count(place.seen)} where {expected} were expected{times}"
             found.append(f"{'Too many' if over else 'Too few'} errors {place.words}: {errors}.")
     return found
 
 
-def find_place(bands: Sequence[Band], bins: Sequence[Bin], *, over: bool) -> Place | None:
-    """The run of neighbouring bands, or of bins of the reliability diagram, whose errors are furthest from expected."""
+def find_place(bands: Sequence[Band], bins: Sequence[Bin], *, over: bool, scale: float = 1.0) -> Place | None:
+    """The run of neighbouring bands, or of bins of the reliability diagram, whose errors are furthest from expected.
+
+    Of weights, ``scale`` is how many rows a unit of them stands for.
+    """
     found = [
         Place(words(run[0], run[-1]), stated, seen, evidence)
         for groups, words in ((bands, _band_words), (bins, _bin_words))
         for run in _runs(groups)
         for stated, seen in [(math.fsum(one.stated for one in run), math.fsum(one.seen for one in run))]
-        if (evidence := _evidence(stated, seen, over)) > _NOTABLE
+        if (evidence := scale * _evidence(stated, seen, over)) > _NOTABLE
     ]
     return max(found, key=lambda place: place.evidence, default=None)
 

@@ -21,6 +21,20 @@ def footer(a: Assessment) -> str:
     return f"surefoot {surefoot.__version__}" + (f", {printable(a.source)}" if a.source else "")
 
 
+def rows_of_weight(a: Assessment) -> float:
+    """How many rows a unit of weight tells as much as; 1 where weights are equal, and rows are counted.
+
+    Where sums of weights are evidence, only their ratios matter: weights may add up to 1.
+    """
+    if not a.risk.is_weighted or not a.weight:
+        return 1.0
+    if a.predictions is None:
+        return a.risk.n / a.weight
+    heaviest = float(a.predictions.weight.max())
+    weight = a.predictions.weight / heaviest
+    return float(weight.sum() / (weight**2).sum()) / heaviest
+
+
 def rows_besides(a: Assessment) -> str:
     """How many rows were not attempted, to follow the number of those that were; empty if all were."""
     if not a.not_attempted:

@@ -19,6 +19,7 @@ from surefoot.render.tables import Body, Cell, HtmlTable, Row
 from surefoot.render.text import BOLD, DIM, Terminal
 from surefoot.render.wording import deciding_pvalue, headline
 from surefoot.risk.differences import LEAST
+from surefoot.risk.result import RiskResult
 
 _MOST_COLUMNS = 4
 #: What many models are not shown in: there is no room.
@@ -306,18 +307,28 @@ def closing(c: Comparison) -> str:
 
 
 def _event_closing(c: Comparison, higher: str, lower: str, other: str, apart: str) -> str:
-    """Which of two models is better calibrated on average; where that cannot be said, which predicts higher."""
-    pair = (c.first, other)
-    errors = {name: c[name].risk.overstatement for name in pair}
-    off = [name for name in pair if c[name].verdict in ("overpredicts", "underpredicts")]
-    better = min(pair, key=lambda name: abs(errors[name]))
+    """Which of two models is better calibrated on average; where that cannot be said, which predicts higher.
+
+    What was tested is which predicts higher. That the higher is worse takes that it is shown to be too high by itself.
+    """
+    better, worse = sorted((c.first, other), key=lambda name: abs(c[name].risk.overstatement))
     finding = f"mean prediction minus observed share is {apart}"
-    if len({error > 0 for error in errors.values()}) == 1 or (len(off) == 1 and better != off[0]):
-        (worse,) = (name for name in pair if name != better)
+    if _is_shown_worse(c[worse].risk, c[better].risk):
         ratios = " against ".join(ratio(c[name].risk.oe_ratio, *c[name].risk.oe_interval) for name in (better, worse))
         finding = f"O/E {ratios}; {higher} predicts higher, its {finding}"
         return f"{printable(better, 24)} is better calibrated on average than {printable(worse, 24)}: {finding}."
     return f"{higher} predicts higher than {lower}: {finding}."
+
+
+def _is_shown_worse(worse: RiskResult, better: RiskResult) -> bool:
+    """Whether a model is off on average, and another is less so: on the same side, or nearer 0 wherever it may be."""
+    low, high = worse.overstatement_interval
+    if not (low > 0 or high < 0):
+        return False
+    if (worse.overstatement > 0) == (better.overstatement > 0):
+        return True
+    least, most = better.overstatement_interval
+    return least <= 0 <= most and max(-least, most) < min(abs(low), abs(high))
 
 
 def notes(c: Comparison) -> list[str]:

@@ -22,6 +22,7 @@ from surefoot.render.main_numbers import sections
 from surefoot.render.next_steps import next_steps
 from surefoot.render.numbers import Number, count, factor, pluralize, points, pvalue, rough_count
 from surefoot.render.severity import severity
+from surefoot.render.shared_wording import rows_of_weight
 
 #: Columns that text is made for at least and at most, and those of running text.
 _NARROWEST, _WIDEST, _PROSE = 50, 88, 78
@@ -195,7 +196,7 @@ class _Page:
         a, bands = self.a, prediction_wording.bands(self.a)
         if len(bands) < 2:
             return
-        found = a.verdict in RISKY
+        found, scale = a.verdict in RISKY, rows_of_weight(a)
         yield self.style("Where it goes wrong" if found else "By confidence", BOLD)
         is_narrow = self.terminal.columns - 2 < _BESIDE
         longest = max(len(prediction_wording.confidence_range(band)) for band in bands)
@@ -203,7 +204,7 @@ class _Page:
         head = "expected" if is_narrow else "expected errors"
         yield self.style(f"  {'confidence':<{name}}{'rows':>{rows}}{head:>{expected}}{'observed':>{observed}}", DIM)
         for band in bands:
-            claims = found and band.seen > band.stated and band.seen >= ENOUGH_ERRORS
+            claims = found and band.seen > band.stated and scale * band.seen >= ENOUGH_ERRORS
             times = factor(band.seen, band.stated) if claims else ""
             numbers = f"{rough_count(band.rows):>{rows}}{rough_count(band.stated):>{expected}}"
             line = f"  {prediction_wording.confidence_range(band):<{name}}{numbers}{count(band.seen):>{observed}}"

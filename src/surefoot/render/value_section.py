@@ -18,6 +18,7 @@ from surefoot.metrics.ranking import auc, cw_auc
 from surefoot.render import svg
 from surefoot.render.numbers import count, exact_percent, percent
 from surefoot.render.section import MOST_LAYERS, Section
+from surefoot.render.shared_wording import rows_of_weight
 from surefoot.render.tables import Body, Cell, HtmlTable, Panel, Row
 
 
@@ -159,10 +160,10 @@ class ValueSection(Section):
         assert self.a.counts is not None
         found = coverage(self.a.counts)
         figure, half, overall = found.figure(), found.error(0.5), found.error(1.0)
-        title = figure.title
-        if self.a.seen >= ENOUGH_ERRORS and half < 0.9 * overall:
+        title, seen = figure.title, rows_of_weight(self.a) * self.a.seen
+        if seen >= ENOUGH_ERRORS and half < 0.9 * overall:
             title = f"{percent(half)} errors among the surest half, {percent(overall)} among all rows"
-        elif self.a.seen >= ENOUGH_ERRORS and half > 1.1 * overall:
+        elif seen >= ENOUGH_ERRORS and half > 1.1 * overall:
             title = f"The surest half has more errors: {percent(half)}, against {percent(overall)} among all rows"
         alt = f"Risk-coverage curve: {percent(overall)} errors over all rows, {percent(half)} over the surest half."
         body = [Row([Cell(f"{share:.0%}", share), Cell(percent(error), error)]) for share, error in found.samples]

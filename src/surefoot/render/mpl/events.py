@@ -18,7 +18,7 @@ from surefoot.figures.figure import Figure
 from surefoot.figures.labels import typeset
 from surefoot.figures.reliability import Bin
 from surefoot.metrics.flexible import FlexibleCurve
-from surefoot.metrics.net_benefit import DecisionCurve, decision_curve
+from surefoot.metrics.net_benefit import DecisionCurve
 from surefoot.predictions import Predictions, as_predictions
 from surefoot.predictions.arguments import Columns, takes_predictions
 from surefoot.render.event_section import MOST_SMALL, smooth, smooth_class
@@ -40,6 +40,7 @@ from surefoot.render.mpl.display import (
 )
 from surefoot.render.numbers import count
 from surefoot.render.severity import severity
+from surefoot.risk.grouped_curves import decision_curve_of_groups
 
 Self = TypeVar("Self", bound="_OfEvents")
 
@@ -143,7 +144,11 @@ class EventReliabilityDisplay(_OfEvents, FigureDisplay):
         cls._check(assessment)
         if not assessment.reliability:
             raise InvalidPredictions("a reliability diagram needs rows, or a tally that holds its bins.")
-        return cls(assessment.reliability, smooth(assessment.predictions), **facts_of(assessment))
+        return cls(
+            assessment.reliability,
+            smooth(assessment.predictions, assessment.risk.design_effect),
+            **facts_of(assessment),
+        )
 
     def frame(self) -> dict[str, list[Any]]:
         return _frame_of(self.bins)
@@ -268,7 +273,8 @@ class DecisionCurveDisplay(_OfEvents, FigureDisplay):
         cls._check(assessment)
         if assessment.predictions is None:
             raise InvalidPredictions("a decision curve needs the rows; a tally does not hold them.")
-        return cls(decision_curve(assessment.predictions), n=float(assessment.risk.n))
+        curve = decision_curve_of_groups(assessment.predictions, assessment.codes)
+        return cls(curve, n=float(assessment.risk.n))
 
     def frame(self) -> dict[str, list[Any]]:
         return {one.name: getattr(self.curve, one.name).tolist() for one in fields(self.curve)}
