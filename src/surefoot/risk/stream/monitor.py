@@ -183,18 +183,6 @@ class Monitor(Watch):
         return sum(side.evidence for side in self._catch_up().values()) / len(self._sides)
 
     @property
-    def side(self) -> str:
-        """The side with more evidence: ``"overconfident"`` or ``"underconfident"``."""
-        now = self._catch_up()
-        return max(now, key=lambda name: now[name].log_e)
-
-    @property
-    def alarm_side(self) -> str:
-        """The side that had more evidence when the e-value reached its limit; :attr:`side` while it has not."""
-        now = self.side
-        return self._alarm_side or now
-
-    @property
     def pending(self) -> int:
         """Number of predictions that await their labels."""
         return len(self._issued.places)

@@ -46,6 +46,18 @@ class Watch:
         self._restarted = 0
         self._issued = Issued()
 
+    @property
+    def side(self) -> str:
+        """The side with more evidence: ``"overconfident"`` or ``"underconfident"``."""
+        now = self._catch_up()
+        return max(now, key=lambda name: now[name].log_e)
+
+    @property
+    def alarm_side(self) -> str:
+        """The side that had more evidence when the e-value reached its limit; :attr:`side` while it has not."""
+        now = self.side
+        return self._alarm_side or now
+
     def _catch_up(self) -> dict[str, Side]:
         """Settle what no label can change any more, and follow the rest up to the last label that has come."""
         if self._now is not None:
