@@ -135,3 +135,15 @@ def test_few_labels_raise_few_alarms(rows: int) -> None:
         found += not expected.compare(sf.Predictions.from_correct(np.arange(rows) % 2, new)).held
     assert false <= 0.05 * 150 + 3 * (0.05 * 0.95 * 150) ** 0.5
     assert found > 140 or rows < 40
+
+
+@pytest.mark.parametrize("accuracy", [0.02, 0.05, 0.2, 0.6, 0.9])
+@pytest.mark.parametrize("rows", [1, 200, 2000])
+def test_errors_and_accuracy_have_the_same_limits(accuracy: float, rows: int) -> None:
+    rng = np.random.default_rng(2)
+    old, new = 0.5 + 0.5 * rng.beta(4, 1, 400), 0.5 + 0.5 * rng.beta(4, 1, rows)
+    reference = sf.Predictions.from_correct(rng.random(400) < accuracy, old)
+    expected = sf.expect(new, reference=reference, calibrator="Platt")
+    share, errors = expected["accuracy"], expected["errors"]
+    found = [1 - limit / rows for limit in (errors.high, errors.value, errors.low)]
+    assert found == pytest.approx([share.low, share.value, share.high], abs=1e-9)

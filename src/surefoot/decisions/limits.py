@@ -172,6 +172,11 @@ def with_edges(
     for true, false in (("tp", "fp"), ("tn", "fn")):
         if true in made:
             _complete(made, true, false)
+    share, count = made["accuracy"], len(outcomes.right)
+    if not share.is_absent:
+        # the rows that are not right, as a number: a whole one where accuracy was found by counting
+        low, high = (round(count * (1 - limit), 9) for limit in (share.high, share.low))
+        made["errors"] = replace(made["errors"], low=low, high=high)
     return made
 
 
