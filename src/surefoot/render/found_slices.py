@@ -198,9 +198,11 @@ def _missed(search: Search) -> str:
     sizes = [_size(one) for one in search.detectable if one.of_one_column is not None]
     if not sizes:
         return "No overstatement of so few rows would be found."
+    hidden = [percent(one.share).replace(".0%", "%") for one in search.detectable if one.of_one_column is None]
+    none = f" In {' or '.join(hidden)} of rows none would be found, however large." if hidden else ""
     return (
         "What can be missed: smaller overstatements than these, which are found in four of five cases, approximately: "
-        f"{'; '.join(sizes)}."
+        f"{'; '.join(sizes)}.{none}"
     )
 
 
