@@ -147,3 +147,18 @@ def test_errors_and_accuracy_have_the_same_limits(accuracy: float, rows: int) ->
     share, errors = expected["accuracy"], expected["errors"]
     found = [1 - limit / rows for limit in (errors.high, errors.value, errors.low)]
     assert found == pytest.approx([share.low, share.value, share.high], abs=1e-9)
+
+
+@pytest.mark.parametrize(("confidence", "outcome"), [(1.0, "error"), (0.0, "correct prediction")])
+def test_why_log_loss_has_no_interval(confidence: float, outcome: str) -> None:
+    old = np.linspace(0.5, 0.99, 200)
+    reference = sf.Predictions.from_correct(np.random.default_rng(0).random(200) < old, old)
+    note = sf.expect([confidence] * 50, reference=reference, calibrator="Platt")["log_loss"].note
+    assert f"a confidence is exactly {confidence:g}, and one {outcome} among such rows" in note
+
+
+def test_one_row_of_many_has_labels() -> None:
+    old = np.linspace(0.5, 0.99, 200)
+    reference = sf.Predictions.from_correct(np.random.default_rng(0).random(200) < old, old)
+    kept = sf.expect(np.full(300, 0.8), reference=reference).compare(sf.Predictions.from_correct([1], [0.8]))
+    assert "1 of 300 rows has labels" in str(kept)

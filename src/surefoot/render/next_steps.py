@@ -14,11 +14,13 @@ from surefoot._stats.quantiles import quantile
 from surefoot.assessment.event_verdict import STRONG_FACTOR, is_within_factor
 from surefoot.assessment.result import Assessment
 from surefoot.decisions.offers import USUAL, best_offer
-from surefoot.render.numbers import exact_percent, percent, points, rough_count, round_down, round_up
+from surefoot.render.numbers import exact_percent, percent, pluralize, points, rough_count, round_down, round_up
 from surefoot.risk.result import RiskResult
 
 #: The 80% point of the normal distribution.
 _POWER = 0.841621
+#: The fewest rows of which calibrate holds some out.
+_LEAST_ROWS = 3
 #: Rows from which a plan is no help.
 _TOO_MANY = 10**9
 #: The calibrator for events: it corrects the level and the spread of every probability, not only of the largest.
@@ -310,6 +312,9 @@ def _slice(a: Assessment) -> Step:
 
 
 def _recalibrate(a: Assessment) -> Step:
+    if a.view == "prediction" and a.risk.n < _LEAST_ROWS:
+        rows = pluralize(a.risk.n, "row")
+        return Step(f"Label more rows: a calibrator cannot be fitted to {rows} and checked on others.")
     words = "Recalibrate, on labelled rows that the model was not trained on"
     options = _options(a)
     if a.path and options and not _NOT_ROWS.search(a.path):
