@@ -196,3 +196,9 @@ def test_few_mistakes_leave_losses_uncertain() -> None:
     assert found.low < found.value < 0 < found.high
     assert "rests on 0 samples of the rarer outcome" in " ".join(str(c).split())
     assert c.values["other"]["log_oe"].is_absent
+
+
+@pytest.mark.parametrize(("models", "every"), [("ab", "both"), ("abc", "all")])
+def test_one_row_is_a_row(models: str, every: str) -> None:
+    c = sf.compare({name: sf.Predictions.from_correct([True], [0.9]) for name in models})
+    assert c.pairing == f"1 row in {every}, taken to be the same: differences are paired"

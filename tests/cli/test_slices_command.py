@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -38,7 +39,8 @@ def test_the_text_says_what_was_found_and_what_to_do(file: Path, capfd: pytest.C
     assert told.startswith("visits.csv, 4,000 rows; columns used: confidence: confidence, correct: correct")
     assert "region = east and age above" in told
     assert "not searched: visit (4,000 values, none of them in 50 rows)" in told
-    assert "surefoot assess visits.csv --by region" in told
+    assert f"{shlex.quote(str(file))} " in told
+    assert told.endswith("--correct correct --by region")
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])

@@ -168,3 +168,26 @@ def test_many_slices_decide_as_each_does_alone(labels, as_objects):
     ]
     assert policy.decide(confidence, by=given).tolist() == alone
     assert policy.decide(0.99, by=labels[0]) == "accept"
+
+
+@pytest.mark.parametrize(
+    ("slices", "keys"),
+    [
+        ((0, 1), True),
+        ((0, 1), [True, False]),
+        ((0, 1), np.array([True, None], dtype=object)),
+        ((False, True), 1),
+        ((False, True), [0, 1]),
+        ((False, True), np.array([1.0, None], dtype=object)),
+    ],
+)
+def test_true_is_not_the_slice_1(slices, keys):
+    """Python holds them for equal, so a mix-up found a threshold, of whichever slice."""
+    thresholds = dict(zip(slices, (sf.Thresholds(0.9), sf.Thresholds(0.5)), strict=True))
+    policy = sf.Policy(sf.Thresholds(0.8), error=0.01, level=0.05, rows=900, by="flag", slices=thresholds)
+    confidence = 0.95 if np.ndim(keys) == 0 else [0.95, 0.6]
+    with pytest.raises(InvalidPredictions, match="the slices by flag of this policy are"):
+        policy.decide(confidence, by=keys)
+    assert policy.decide([0.95, 0.6], by=list(slices)).tolist() == ["accept", "accept"]
+    some = np.array([slices[0], None], dtype=object)
+    assert policy.decide([0.95, 0.95], by=some).tolist() == ["accept", "review"]

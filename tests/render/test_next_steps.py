@@ -446,3 +446,16 @@ def test_commands_repeat_the_delimiter(tmp_path: Path, monkeypatch: pytest.Monke
         words = shlex.split(step.command)
         assert words[words.index("--delimiter") + 1] == ";"
         assert run([*words[1:], *(["--save", "c.json"] if "calibrate" in words else [])]) == 0
+
+
+@pytest.mark.parametrize(("rows", "is_enough"), [(1, False), (2, False), (3, True)])
+def test_recalibration_is_offered_where_it_can_be_fitted(rows: int, is_enough: bool) -> None:
+    correct, confidence = np.zeros(rows), np.full(rows, 1 - 1e-9)
+    a = sf.assess(correct=correct, confidence=confidence)
+    assert a.verdict == "overconfident"
+    step = first(a)
+    assert bool(step.command) == is_enough
+    if is_enough:
+        eval(step.command, {"sf": sf, "np": np, "correct": correct, "confidence": confidence})
+    else:
+        assert step.words.startswith("Label more rows: a calibrator cannot be fitted to")

@@ -134,6 +134,31 @@ def test_detectable_overstatements_are_found_in_four_of_five_cases() -> None:
     assert 24 <= hits <= 39
 
 
+def rare_event(rng: np.random.Generator, size: int, overstatement: float) -> sf.FoundSlices:
+    """A risk of 2% on average, which is too high in the first rows: the slice "z"."""
+    p = rng.beta(0.5, 25, 10_000)
+    group = np.where(np.arange(10_000) < size, "z", rng.choice(list("abcdefghi"), 10_000))
+    true = np.where(group == "z", p * (1 - overstatement / 0.0196), p)
+    frame = pl.DataFrame({"y": (rng.random(10_000) < true).astype(int), "p": p, "group": group})
+    return sf.find_slices(frame, y_true="y", probabilities="p", pos_label=1, of="event")
+
+
+def test_no_more_than_the_mean_risk_can_be_too_much() -> None:
+    """Were the event never to occur, the risk would be too high by its mean."""
+    found = rare_event(np.random.default_rng(0), 500, 0.0)
+    one, five, twenty = found.search.detectable
+    # of 100 rows, 2 events are expected: that none occurs has a chance of 14%
+    assert one.of_one_column is None
+    assert "In 1% of rows none would be found, however large." in said(found)
+    assert five.of_one_column is not None
+    assert twenty.of_one_column is not None
+    assert 0.01 < twenty.of_one_column < five.of_one_column < 0.0205
+    for size, reach in ((500, five.of_one_column), (2000, twenty.of_one_column)):
+        hits = sum("group = z" in names(rare_event(np.random.default_rng(i), size, reach)) for i in range(60))
+        # 48 of 60 with a standard deviation of 3.1
+        assert 38 <= hits <= 58
+
+
 # -- which groups are reported -----------------------------------------------------------------------------------------
 
 

@@ -280,11 +280,12 @@ def _paired(rows: list[ArrayPredictions], *, are_found: bool) -> tuple[bool, str
     if len(sizes) > 1:
         return False, "the models were given different numbers of rows: differences are not paired"
     (size,) = sizes
+    noun = "row" if size == 1 else "rows"
     if any(not np.array_equal(_attempted(p), _attempted(rows[0])) for p in rows):
-        return False, f"{size:,} rows in each, but not the same ones were attempted: differences are not paired"
+        return False, f"{size:,} {noun} in each, but not the same ones were attempted: differences are not paired"
     if not are_found and any(not np.array_equal(p.source_numbers(), rows[0].source_numbers()) for p in rows):
-        return False, f"{size:,} rows in each, but not the same ones were left out: differences are not paired"
-    each = "rows in both" if len(rows) == 2 else "rows in each"
+        return False, f"{size:,} {noun} in each, but not the same ones were left out: differences are not paired"
+    each = f"{noun} in both" if len(rows) == 2 else f"{noun} in each"
     if any((p.weight != rows[0].weight).any() for p in rows if p.is_weighted or rows[0].is_weighted):
         return False, f"{size:,} {each}, but of different weights: differences are not paired"
     known = [p.truth for p in rows if p.truth is not None]
@@ -293,5 +294,5 @@ def _paired(rows: list[ArrayPredictions], *, are_found: bool) -> tuple[bool, str
             return False, f"{size:,} {each}, but not the same truth: differences are not paired"
     every = "both" if len(rows) == 2 else "all"
     if len(known) < len(rows):
-        return True, f"{size:,} rows in {every}, taken to be the same: differences are paired"
-    return True, f"{size:,} rows in {every}, same truth row by row: differences are paired"
+        return True, f"{size:,} {noun} in {every}, taken to be the same: differences are paired"
+    return True, f"{size:,} {noun} in {every}, same truth row by row: differences are paired"

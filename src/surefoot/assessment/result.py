@@ -104,7 +104,7 @@ class Assessment:
     path : str
         Where it lies, as you wrote it.
     options : tuple of str
-        The options of the command line that name the same columns of that file.
+        The options of the command line that read that file in the same way.
     columns : str
         Which of its columns were used.
     predictions : Predictions or None

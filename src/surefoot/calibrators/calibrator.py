@@ -115,6 +115,8 @@ class Calibrator(ABC):
     classes_: npt.NDArray[Any]
     maps_: tuple[Any, ...]
     support_: Support | None = None
+    #: Whether the file that it was fitted to held percentages: numbers of up to 1 are then not taken for shares.
+    is_of_percentages: bool = False
 
     def __init__(self, *, from_logits: bool = False) -> None:
         self.from_logits = from_logits
@@ -305,7 +307,7 @@ class Calibrator(ABC):
         InvalidCalibrator
             If it is not fitted.
         """
-        body = {
+        body: dict[str, Any] = {
             "method": type(self).__name__,
             "parameters": {
                 name: value.item() if isinstance(value, np.generic) else value
@@ -321,6 +323,8 @@ class Calibrator(ABC):
             ],
             "support": None if self.support_ is None else asdict(self.support_),
         }
+        if self.is_of_percentages:
+            body["percentages"] = True
         documents.write(path, "calibrator", SCHEMA, body)
 
 

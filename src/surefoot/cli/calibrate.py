@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-import re
 import shlex
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,6 +17,7 @@ from surefoot._io.printable import printable
 from surefoot.cli.errors import clear_errors, say
 from surefoot.cli.options import (
     Attempted,
+    ConfidencePattern,
     Delimiter,
     Logits,
     Percent,
@@ -29,21 +29,23 @@ from surefoot.cli.options import (
     Truth,
     checked_delimiter,
     columns_of,
+    manner_of,
     part_of,
 )
 from surefoot.cli.outputs import Content, check_outputs, write_files
 from surefoot.cli.parsing import closest
+from surefoot.cli.row_files import FORMATS, content
 
 if TYPE_CHECKING:
     from surefoot.assessment.calibrate import Calibration, Trial
-    from surefoot.files.accounting import Accounting
+    from surefoot.calibrators.calibrator import Calibrator
+    from surefoot.files.accounting import Accounting, Manner
     from surefoot.files.held import Reading
     from surefoot.files.part import Part
     from surefoot.files.source import Source
     from surefoot.predictions import ArrayPredictions
     from surefoot.render.text import Terminal
 
-_FORMATS = (".csv", ".parquet", ".arrow", ".feather", ".jsonl")
 #: What the columns that are added start with.
 _PREFIX = "calibrated_"
 
@@ -86,6 +88,13 @@ def command(
     attempted: Attempted = None,
     delimiter: Delimiter = None,
     percent: Percent = None,
+    drop_missing: Annotated[
+        bool,
+        typer.Option(
+            "--drop-missing", help="Leave out rows of --fit that lack a probability or an outcome, and count them."
+        ),
+    ] = False,
+    confidence_pattern: ConfidencePattern = None,
     sheet: Sheet = None,
     table: Table = None,
     query: Query = None,
@@ -103,33 +112,35 @@ def command(
         --apply new.csv -o fixed.csv
     """
     delimiter, part = checked_delimiter(delimiter), part_of(locals())
-    columns = columns_of(locals())
+    columns, manner = columns_of(locals()), manner_of(locals())
     _check_options(fit, load, apply, output, method, save)
+    if load is not None and drop_missing:
+        raise typer.BadParameter("--drop-missing leaves out rows of --fit, and every row of --apply is kept; drop it")
     with clear_errors():
         check_outputs(output, save, beside=[path for path in (fit, load, apply) if path is not None])
         if load is not None:
             from surefoot.calibrators.registry import load as load_calibrator
 
-            model, names, label, known = load_calibrator(load), None, None, None
+            model, names, label = load_calibrator(load), None, None
+            known = _known_of(model, load)
         else:
             assert fit is not None
-            reading, known = _read(fit, columns, delimiter, part, positive, percent)
+            reading, known = _read(fit, columns, delimiter, part, positive, manner)
             model = _fit(reading, _checked_method(method))
+            model.is_of_percentages = known.scale == "percent"
             names, label = _score_columns(reading), reading.columns.truth if reading.columns else None
         # nothing is written before all is known
-        rows = (
-            None if apply is None else _apply(model, names, apply, columns, positive, delimiter, part, percent, known)
-        )
+        rows = None if apply is None else _apply(model, names, apply, columns, positive, delimiter, part, manner, known)
         contents: dict[str, Content] = {}
         if save is not None:
             contents[save] = model
         if rows is not None and output is not None:
-            contents[output], escaped = _content(rows.table, Path(output).suffix)
+            contents[output], escaped = content(rows.table, Path(output).suffix)
         sizes = write_files(contents)
         if save is not None:
             say(f"  Wrote {save} ({sizes[save]})")
             if rows is None:
-                say(f"  To correct new rows:  {_to_apply(save, columns)}")
+                say(f"  To correct new rows:  {_to_apply(save, columns, known, delimiter)}")
         if rows is not None and output is not None:
             say(f"  Wrote {output} ({rows.table.num_rows:,} rows, {sizes[output]}): added {', '.join(rows.added)}")
             if escaped:
@@ -143,10 +154,26 @@ def command(
             _say_wrapped(words)
 
 
-def _to_apply(saved: str, columns: dict[str, str]) -> str:
-    """The command that corrects rows by a saved calibrator, with the columns that had to be named."""
+def _to_apply(saved: str, columns: dict[str, str], known: Accounting | None, delimiter: str | None) -> str:
+    """The command that corrects rows like those of --fit, with what had to be named there."""
+    assert known is not None
     named = next(([f"--{role}", columns[role]] for role in ("probabilities", "logits") if role in columns), [])
+    named += _of_apply(known.manner).options()
+    named += ["--delimiter", delimiter] if delimiter is not None else []
     return shlex.join(["surefoot", "calibrate", "--load", saved, "--apply", "NEW.csv", *named, "-o", "fixed.csv"])
+
+
+def _of_apply(manner: Manner) -> Manner:
+    """How rows that are to be corrected are read: none of them is left out."""
+    return replace(manner, drop_missing=False, may_drop=False)
+
+
+def _known_of(model: Calibrator, path: str) -> Accounting | None:
+    """How rows were read that a saved calibrator was fitted to, as far as it tells."""
+    from surefoot.files.accounting import Accounting, Manner
+    from surefoot.files.columns import Columns
+
+    return Accounting(masked(path), Columns(), Manner(), scale="percent") if model.is_of_percentages else None
 
 
 def _check_options(
@@ -163,8 +190,8 @@ def _check_options(
     if (apply is None) != (output is None):
         missing = "-o FILE for the corrected rows" if output is None else "--apply FILE with the rows to correct"
         raise typer.BadParameter(f"--apply and --output go together; give {missing}")
-    if output is not None and Path(output).suffix not in _FORMATS:
-        raise typer.BadParameter(f"--output is {output!r}; it should end in {', '.join(_FORMATS)}")
+    if output is not None and Path(output).suffix not in FORMATS:
+        raise typer.BadParameter(f"--output is {output!r}; it should end in {', '.join(FORMATS)}")
 
 
 def _checked_method(method: str | None) -> str | None:
@@ -196,19 +223,20 @@ def _read(
     delimiter: str | None,
     part: Part | None,
     positive: str | None,
-    percent: bool | None,
+    manner: Manner,
 ) -> tuple[Reading, Accounting]:
     """Rows with probabilities and truth, in memory; and how they were read."""
-    from surefoot.files.accounting import Manner
     from surefoot.files.reader import Reader
     from surefoot.files.source import BadFile
 
-    sources, manner = _open(path, delimiter, part, "fit to"), Manner(percent, may_drop=False)
+    sources = _open(path, delimiter, part, "fit to")
     reader = Reader(masked(path), sources, columns, None, None, None, None, positive=positive, manner=manner)
     reading = reader.whole()
     if reading.columns is None or not (reading.columns.probabilities or reading.columns.logits):
         raise BadFile("calibration needs probabilities; name them with --probabilities or --logits", file=path)
     _say_wrapped(f"Columns used: {reading.said}")
+    if reader.accounting.dropped:
+        _say_wrapped(reader.accounting.notes()[0])
     _say_scale(reader.accounting)
     return reading, reader.accounting
 
@@ -323,7 +351,7 @@ def _apply(
     positive: str | None,
     delimiter: str | None,
     part: Part | None,
-    percent: bool | None,
+    manner: Manner,
     known: Accounting | None,
 ) -> _Corrected:
     """The rows of a file, in their order and with all their columns, and beside them what the calibrator makes of them.
@@ -335,7 +363,7 @@ def _apply(
     import numpy as np
     import pyarrow as pa
 
-    from surefoot.files.accounting import Accounting, Manner
+    from surefoot.files.accounting import Accounting
     from surefoot.files.columns import Columns
     from surefoot.files.databases import is_address
     from surefoot.files.source import BadFile
@@ -351,9 +379,7 @@ def _apply(
     whole = _rows(sources) if is_address(path) else None
     role = names[0] if len(names) == 1 else tuple(names)
     taken = Columns(logits=role) if model.from_logits else Columns(probabilities=role)
-    accounting = Accounting(
-        masked(path), taken, Manner(percent, may_drop=False), is_text=all(s.is_text for s in sources)
-    )
+    accounting = Accounting(masked(path), taken, _of_apply(manner), is_text=all(s.is_text for s in sources))
     given = scores_of(sources, whole, accounting, known)
     _say_scale(accounting)
     found = model.predict_proba(given)
@@ -417,81 +443,3 @@ def _rows(sources: Sequence[Source]) -> Any:
             source.verbatim = frozenset(names)
         tables += [batch.table for batch in source.batches(names, ())]
     return pa.concat_tables(tables, promote_options="permissive")
-
-
-def _content(rows: Any, suffix: str) -> tuple[bytes, str]:
-    """The rows as a file, by its suffix; and what there is to say of it."""
-    import io
-    import json
-
-    import pyarrow as pa
-
-    sink, said = io.BytesIO(), ""
-    if suffix == ".csv":
-        text, escaped = _as_csv(rows)
-        sink.write(text.encode())
-        if escaped:
-            cells = f"{escaped:,} cell that starts" if escaped == 1 else f"{escaped:,} cells that start"
-            said = (
-                f"{cells} like a formula got an apostrophe in front, so that no spreadsheet runs it; .parquet and "
-                ".jsonl keep the text as it is."
-            )
-    elif suffix == ".parquet":
-        from pyarrow import parquet
-
-        parquet.write_table(rows, sink)
-    elif suffix == ".jsonl":
-        sink.write("".join(f"{json.dumps(row, default=str)}\n" for row in rows.to_pylist()).encode())
-    else:
-        with pa.ipc.new_file(sink, rows.schema) as writer:
-            writer.write_table(rows)
-    return sink.getvalue(), said
-
-
-def _as_csv(rows: Any) -> tuple[str, int]:
-    """Text as it was, numbers with all their digits; and how many cells were escaped."""
-    import csv
-    import io
-    import json
-
-    escaped = 0
-
-    def written(value: Any) -> Any:
-        nonlocal escaped
-        if isinstance(value, bool):
-            return str(value).lower()
-        if isinstance(value, list | dict):
-            return json.dumps(value)
-        if isinstance(value, str) and _is_formula(value):
-            escaped += 1
-            return f"'{value}"
-        return value
-
-    out = io.StringIO()
-    # the ends of lines are what the writer quotes in cells: both of them, though lines end in one
-    writer = csv.writer(_Lines(out), lineterminator="\r\n")
-    writer.writerow(map(written, rows.column_names))
-    columns = [map(written, column.to_pylist()) for column in rows.columns]
-    writer.writerows(zip(*columns, strict=True))
-    return out.getvalue(), escaped
-
-
-class _Lines:
-    """Takes lines that end in a return and a line feed, and writes them with a line feed alone."""
-
-    def __init__(self, out: Any) -> None:
-        self._out = out
-
-    def write(self, line: str) -> None:
-        self._out.write(line.removesuffix("\r\n") + "\n")
-
-
-#: What spreadsheets take for the start of a formula; and what they do not: a number, or signs alone.
-_FORMULA, _NO_FORMULA = (
-    re.compile(r"[=+\-@\t\r\n]"),
-    re.compile(r"[+-]*|[+-][\d.,]+(e[+-]?\d+)?\s?%?|[+-]?(inf|infinity|nan)", re.I),
-)
-
-
-def _is_formula(text: str) -> bool:
-    return _FORMULA.match(text) is not None and _NO_FORMULA.fullmatch(text) is None

@@ -120,7 +120,7 @@ def _of_correctness(outcomes: Outcomes) -> Iterator[tuple[str, Forecast]]:
     for metric in _OF_CORRECTNESS:
         value = float(metric.evaluate(total(metric)).value)
         if not math.isfinite(value):
-            yield metric.name, Forecast(value, math.nan, math.nan, _why_not_finite(metric))
+            yield metric.name, Forecast(value, math.nan, math.nan, _why_not_finite(metric, rows))
             continue
         base = float(total(metric)[metric.terms[0]])
         gradients = []
@@ -136,9 +136,13 @@ def sum_of(one: ArrayPredictions, other: ArrayPredictions) -> Callable[[Metric],
     return lambda metric: one.tally(metric.terms) + other.tally(metric.terms)
 
 
-def _why_not_finite(metric: Metric) -> str:
+def _why_not_finite(metric: Metric, rows: ArrayPredictions) -> str:
     if metric is LOG_LOSS:
-        return "no interval is available: a confidence is exactly 1, and one error among such rows makes it infinite."
+        end, outcome = (1, "error") if rows.certain else (0, "correct prediction")
+        return (
+            f"no interval is available: a confidence is exactly {end}, and one {outcome} among such rows makes it "
+            "infinite."
+        )
     return "no interval is available: every confidence is 0."
 
 

@@ -12,7 +12,7 @@ from surefoot._io.documents import strict
 from surefoot._io.presentation import present
 from surefoot.core.frames import Backend, build_frame
 from surefoot.decisions.forecast import COUNTS, OF_CLASSES, SHARES, observed
-from surefoot.decisions.limits import bounds, fewest_of
+from surefoot.decisions.limits import bounds, fewest_of, pvalue_of
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions import ArrayPredictions
 from surefoot.risk.intervals import Interval
@@ -186,7 +186,8 @@ def check_kept(expected: Expected, labelled: ArrayPredictions) -> Kept:
     metrics = tuple(_kept(expected, name, seen[name], labelled, len(names)) for name in names)
     # what cannot vary and did not says nothing
     pvalue = _combine([one.pvalue for one in metrics if one.expected.standard_error or one.pvalue < 1])
-    held = pvalue > expected.level
+    # an interval may be wider than its p-value knows, up to where there is no error at all
+    held = pvalue > expected.level or all(one.is_inside for one in metrics)
     return Kept(
         metrics, held, pvalue, _sentence(metrics, held, pvalue, expected), len(labelled), expected.rows, expected.level
     )
@@ -208,17 +209,19 @@ def _check_same_rows(expected: Expected, labelled: ArrayPredictions, share: floa
 def _kept(expected: Expected, name: str, seen: float, labelled: ArrayPredictions, count: int) -> KeptMetric:
     interval, share = expected[name], len(labelled) / expected.rows
     freedom = fewest_of(expected._telling, of_classes=name in OF_CLASSES)
-    error = interval.standard_error
+    error, chance = interval.standard_error, expected._chance[name]
+    # fewer labels vary more
+    variances, sure = (chance / share, max(0.0, error**2 - chance)), (interval.level, freedom)
     if share < 1:
-        # fewer labels vary more
-        chance = expected._chance[name]
-        variances = chance / share, max(0.0, error**2 - chance)
         error = math.sqrt(sum(variances))
-        low, high = bounds(name, interval.value, variances, (interval.level, freedom), labelled)
+        low, high = bounds(name, interval.value, variances, sure, labelled)
         interval = Interval(interval.value, low, high, error, interval.level, interval.note)
-    away = _distance(name, interval.value, seen)
     # what cannot vary is as expected, or it is not
-    pvalue = 2 * float(stdtr(freedom, -away / error)) if error else float(seen == interval.value)
+    pvalue = (
+        pvalue_of(name, interval.value, seen, variances, sure, labelled) if error else float(seen == interval.value)
+    )
+    if pvalue is None:
+        pvalue = 2 * float(stdtr(freedom, -_distance(name, interval.value, seen) / error))
     inside = interval.low <= seen <= interval.high
     if not inside and name in SHARES and seen in (0.0, 1.0) and pvalue > expected.level:
         # limits found on the scale of log-odds never reach the ends

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit, logit
@@ -12,7 +12,7 @@ from scipy.special import expit, logit
 from surefoot._stats.quantiles import quantile
 from surefoot.decisions.forecast import COUNTS, OF_CLASSES, SHARES, Forecast
 from surefoot.decisions.outcomes import Outcomes
-from surefoot.decisions.rare import FEW, limits_of_number
+from surefoot.decisions.rare import FEW, limits_of_number, tails_of_number
 from surefoot.predictions import ArrayPredictions
 from surefoot.risk.intervals import ENOUGH, Interval
 
@@ -50,9 +50,10 @@ def bounds(
     """
     times = quantile(*sure)
     most = float(len(rows)) if name in COUNTS else _MOST.get(name, math.inf)
-    few = _bounds_of_few(name, value, variances, sure, rows)
+    few = _events(name, value, variances, sure, rows)
     if few is not None:
-        return max(0.0, min(few[0], value)), min(1.0 if name in SHARES else most, max(few[1], value))
+        low, high = few.limits((1 - sure[0]) / 2)
+        return max(0.0, min(low, value)), min(1.0 if name in SHARES else most, max(high, value))
     reach = times * math.sqrt(sum(variances))
     if name in SHARES and 0 < value < 1:
         centre, reach = float(logit(value)), reach / (value * (1 - value))
@@ -63,34 +64,73 @@ def bounds(
     return max(0.0, value - reach), min(most, value + reach)
 
 
-def _bounds_of_few(
+def pvalue_of(
+    name: str,
+    value: float,
+    seen: float,
+    variances: tuple[float, float],
+    sure: tuple[float, float],
+    rows: ArrayPredictions,
+) -> float | None:
+    """The chance of a value at least as far from the expected one, where events are counted; None where not.
+
+    It is at most 1 less the confidence just where the limits leave the value out.
+    """
+    few = _events(name, value, variances, sure, rows)
+    return None if few is None else few.pvalue(seen)
+
+
+@dataclass(frozen=True)
+class _Events:
+    """A metric that few events decide: what it is without any, and by how much each moves it."""
+
+    origin: float
+    #: Negative if events make it smaller.
+    unit: float
+    #: The mean number of events, its variance if that mean is known, and the variance of the mean.
+    mean: float
+    chance: float
+    unknown: float
+    #: By how many events a number may be off, where not all of them move the metric alike.
+    slack: float
+
+    def limits(self, tail: float) -> tuple[float, float]:
+        low, high = limits_of_number(self.mean, self.chance, self.unknown, tail)
+        low, high = max(0.0, low - self.slack), high + self.slack
+        ends = self.origin + low * self.unit, self.origin + high * self.unit
+        return min(ends), max(ends)
+
+    def pvalue(self, seen: float) -> float:
+        if not math.isfinite(seen):
+            return 0.0
+        number = (seen - self.origin) / self.unit
+        most, least = math.floor(number + self.slack + 1e-9), math.ceil(number - self.slack - 1e-9)
+        return min(1.0, 2 * min(tails_of_number(most, least, self.mean, self.chance, self.unknown)))
+
+
+def _events(
     name: str, value: float, variances: tuple[float, float], sure: tuple[float, float], rows: ArrayPredictions
-) -> tuple[float, float] | None:
-    """Limits where few events decide, by their number; None where there are many."""
+) -> _Events | None:
+    """The events that decide a metric, if they are few; None where they are many."""
     chance, unknown = variances
-    # from where events move the metric, which way, and by how much each
+    # from where events move the metric, and which way
     origin, sign = least_losses(rows).get(name, 0.0), 1.0
     if name in SHARES and value > 0.5:
         origin, sign = 1.0, -1.0
     away = abs(value - origin)
     if not (chance > 0 and away > 0):
         return None
-    if name in COUNTS:
-        unit = 1.0
-    elif name == "accuracy":
-        unit = 1 / len(rows)
+    is_count = name in COUNTS or name == "accuracy"
+    if is_count:
+        unit = 1.0 if name in COUNTS else 1 / len(rows)
     else:
         unit = chance / (away * (1 - away) if name in SHARES else away)
     if away / unit >= FEW:
         return None
     # the uncertainty of the variance itself, as Student's t has it
     unknown *= (quantile(*sure) / quantile(sure[0])) ** 2
-    low, high = limits_of_number(away / unit, chance / unit**2, unknown / unit**2, (1 - sure[0]) / 2)
-    if name not in COUNTS and name != "accuracy":
-        # events move these by different amounts: half an event more on either side
-        low, high = max(0.0, low - 0.5), high + 0.5
-    ends = (origin + sign * low * unit, origin + sign * high * unit)
-    return min(ends), max(ends)
+    of_number = away / unit, chance / unit**2, unknown / unit**2
+    return _Events(origin, sign * unit, *of_number, slack=0.0 if is_count else 0.5)
 
 
 def least_losses(rows: ArrayPredictions) -> dict[str, float]:
@@ -132,6 +172,11 @@ def with_edges(
     for true, false in (("tp", "fp"), ("tn", "fn")):
         if true in made:
             _complete(made, true, false)
+    share, count = made["accuracy"], len(outcomes.right)
+    if not share.is_absent:
+        # the rows that are not right, as a number: a whole one where accuracy was found by counting
+        low, high = (round(count * (1 - limit), 9) for limit in (share.high, share.low))
+        made["errors"] = replace(made["errors"], low=low, high=high)
     return made
 
 

@@ -203,18 +203,28 @@ def _places(keys: Any, values: list[Label]) -> Any:
 
 
 def _check_kind(keys: Any, slices: Mapping[Label, Thresholds], name: str) -> None:
-    """Refuse text for numbers, and numbers for text: none would be found, and all rows reviewed without a word."""
-    of_text = {isinstance(value, str) for value in slices}
-    if len(of_text) != 1 or not keys.size:
+    """Refuse keys of another kind: text finds no number, and True the slice 1, without a word."""
+    of_slices = {_kind_of(value) for value in slices}
+    if len(of_slices) != 1 or not keys.size:
         return
-    (is_text,) = of_text
-    if is_text != (keys.dtype.kind in "UST") and keys.dtype.kind != "O":
-        held, given = ("text", "numbers") if is_text else ("numbers", "text")
+    (held,) = of_slices
+    if keys.dtype.kind == "O":
+        of_keys = {_kind_of(key) for key in keys.ravel().tolist() if key is not None}
+        # others may be found among the values, each as what it is
+        given = "booleans" if of_keys == {"booleans"} else held
+        given = "numbers" if held == "booleans" and of_keys == {"numbers"} else given
+    else:
+        given = "text" if keys.dtype.kind in "UST" else "booleans" if keys.dtype.kind == "b" else "numbers"
+    if given != held:
         example = next(iter(slices))
         raise InvalidPredictions(
             f"by holds {given}, and the slices by {name} of this policy are {held}, such as {example!r}",
             hint="give them as they were when the policy was made",
         )
+
+
+def _kind_of(value: Any) -> str:
+    return "text" if isinstance(value, str) else "booleans" if isinstance(value, bool | np.bool_) else "numbers"
 
 
 def _confidences(confidence: Any) -> Any:

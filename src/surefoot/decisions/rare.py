@@ -34,19 +34,53 @@ def limits_of_number(mean: float, chance: float, unknown: float, tail: float) ->
     >>> limits_of_number(9.0, 0.9, 0.0, 0.025)
     (7.0, 10.0)
     """
+    trials = _whole(mean, chance)
+    if trials is not None:
+        # those that do not occur are the fewer ones
+        low, high = limits_of_number(max(trials - mean, 1e-12), chance, unknown, tail)
+        return float(max(0, math.floor(trials - high + 1e-9))), float(math.ceil(trials - low - 1e-9))
+    fewer, more = _tables(mean, chance, unknown)
+    low = int(np.searchsorted(fewer, tail, side="right"))
+    return float(low), float(np.searchsorted(more, 1 - tail, side="left"))
+
+
+def tails_of_number(most: float, least: float, mean: float, chance: float, unknown: float) -> tuple[float, float]:
+    """The chances of at most ``most`` events, and of at least ``least``: those that limits are found by.
+
+    Examples
+    --------
+    >>> [round(tail, 4) for tail in tails_of_number(0, 1, 0.1, 0.09, 0.0)]
+    [0.9, 0.1]
+    >>> [round(tail, 4) for tail in tails_of_number(8, 9, 9.0, 0.9, 0.0)]
+    [0.2639, 0.7361]
+    """
+    trials = _whole(mean, chance)
+    if trials is not None:
+        others = math.ceil(trials - least - 1e-9), math.floor(trials - most + 1e-9)
+        at_most, at_least = tails_of_number(*others, max(trials - mean, 1e-12), chance, unknown)
+        return at_least, at_most
+    fewer, more = _tables(mean, chance, unknown)
+    return _at(fewer, most), 1 - _at(more, least - 1)
+
+
+def _whole(mean: float, chance: float) -> float | None:
+    """The number of trials of a binomial number, where an event occurs in most of them."""
+    share = 1 - min(chance, mean) / mean
+    return mean / share if share > 0.5 else None
+
+
+def _tables(mean: float, chance: float, unknown: float) -> tuple[Floats, Floats]:
+    """The chances of at most 0, 1, 2, ... events; and with one event more among those that the mean was learnt from."""
     # what varies more than Poisson numbers do is not known
     chance, unknown = min(chance, mean), unknown + max(0.0, chance - mean)
     share = 1 - chance / mean
-    if share > 0.5:
-        # those that do not occur are the fewer ones
-        trials = mean / share
-        low, high = limits_of_number(max(trials - mean, 1e-12), chance, unknown, tail)
-        return float(max(0, math.floor(trials - high + 1e-9))), float(math.ceil(trials - low - 1e-9))
     trials = mean / share if share > _POISSON else math.inf
     another = unknown / mean
-    low = int(np.searchsorted(_up_to(mean, unknown, trials), tail, side="right"))
-    high = int(np.searchsorted(_up_to(mean + another, unknown + another**2, trials), 1 - tail, side="left"))
-    return float(low), float(high)
+    return _up_to(mean, unknown, trials), _up_to(mean + another, unknown + another**2, trials)
+
+
+def _at(table: Floats, number: float) -> float:
+    return 0.0 if number < 0 else float(table[int(number)]) if number < len(table) else 1.0
 
 
 def _up_to(mean: float, unknown: float, trials: float) -> Floats:

@@ -51,6 +51,12 @@ class Manner:
     #: Whether rows may be left out where this is asked.
     may_drop: bool = True
 
+    def options(self) -> tuple[str, ...]:
+        """The options of the command line that say the same."""
+        scale = () if self.percent is None else ("--percent" if self.percent else "--no-percent",)
+        left_out = ("--drop-missing",) if self.drop_missing else ()
+        return (*scale, *left_out, *(() if self.pattern is None else ("--confidence-pattern", self.pattern)))
+
     def compiled(self) -> re.Pattern[str] | None:
         if self.pattern is None:
             return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from surefoot._io.masking import masked
@@ -35,6 +35,9 @@ class Features:
     #: The columns to search, if they were named.
     columns: list[str] | None
     source: str
+    path: str
+    #: The options of the command line that read the same.
+    options: tuple[str, ...]
     columns_used: str
     looks_grouped: str
     notes: tuple[str, ...]
@@ -79,7 +82,7 @@ def read_features(
     wanted = list(dict.fromkeys(columns)) if columns else [name for name in there if name not in used.names()]
     if not wanted:
         raise BadFile("it has no columns but those of the predictions, so there is nothing to search", file=path)
-    found = reader(wanted).whole()
+    found = replace(reader(wanted).whole(), delimiter=delimiter or "", part=() if part is None else part.options())
     predictions, table = found.held, found.shown
     assert isinstance(predictions, ArrayPredictions)
     if all(source.is_text for source in sources):
@@ -89,6 +92,8 @@ def read_features(
         table,
         None if columns is None else wanted,
         source_of(found),
+        "" if found.name == "standard input" else found.name,
+        found.options,
         found.said,
         found.looks_grouped,
         found.notes,

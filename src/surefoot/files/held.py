@@ -7,6 +7,7 @@ from typing import Any
 
 from surefoot._io.printable import printable
 from surefoot.core.tally import Label, Tally
+from surefoot.files.accounting import Manner
 from surefoot.files.columns import Columns
 from surefoot.predictions import ArrayPredictions
 
@@ -32,6 +33,9 @@ class Reading:
     delimiter: str = ""
     #: The options that chose a sheet, a table or a query, if any did.
     part: tuple[str, ...] = ()
+    #: How numbers were read, and whether 1.0 in float64 may be a rounded float32.
+    manner: Manner = Manner()  # noqa: RUF009 (frozen)
+    float32: bool = True
     #: Other columns of the rows that are held, to be shown beside them.
     shown: Any = None
 
@@ -54,11 +58,12 @@ class Reading:
         if self.columns is None:
             return ()
         named = self.columns.options(self.all_columns, self.labels if self.is_second else None)
-        if named and self.delimiter:
-            named = (*named, "--delimiter", self.delimiter)
-        if named:
-            named = (*named, *self.part)
-        if not named or self.held.view == "prediction":
+        if not named:
+            return ()
+        delimiter = ("--delimiter", self.delimiter) if self.delimiter else ()
+        as_float64 = () if self.float32 else ("--as-float64",)
+        named = (*named, *delimiter, *self.part, *self.manner.options(), *as_float64)
+        if self.held.view == "prediction":
             return named
         is_named = self.event is None or "--positive" in named or self.labels in ((0, 1), (False, True))
         positive = () if is_named else ("--positive", str(self.event))

@@ -69,7 +69,7 @@ def paired(readings: Mapping[str, Reading], columns: tuple[str, ...]) -> dict[st
 def rows_in_common(readings: Mapping[str, Reading]) -> str:
     """How many rows there are in each of several readings of the same rows, in words."""
     first: Any = next(iter(readings.values())).held
-    return f"{len(first):,} rows in {'both' if len(readings) == 2 else 'all'}"
+    return f"{len(first):,} {'row' if len(first) == 1 else 'rows'} in {'both' if len(readings) == 2 else 'all'}"
 
 
 def _plain(value: Any) -> Any:

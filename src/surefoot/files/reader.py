@@ -182,6 +182,7 @@ class Reader(Labelling):
 
     def _reading(self, held: ArrayPredictions | Tally, **of_rows: Any) -> Reading:
         of_rows |= {"is_second": self._is_second(), "labels": self._labels_found, "looks_grouped": self.looks_grouped}
+        of_rows |= {"manner": self.manner, "float32": self.float32}
         of_rows |= {"notes": notes_of(self.sources, self.accounting, held)}
         return Reading(self.name, held, self.columns, all_columns=tuple(self.sources[0].schema.names), **of_rows)
 
@@ -268,10 +269,7 @@ class Reader(Labelling):
             there = set(source.schema.names)
             missing = next((name for name in self.names if name not in there), None)
             if missing is not None:
-                raise BadFile(
-                    f"it has no column '{printable(missing)}', which the first file has",
-                    file=source.name,
-                )
+                raise BadFile(f"it has no column '{printable(missing)}', which the first file has", file=source.name)
             for batch in ahead(source.batches(self.names, self.columns.numbers())):
                 check_lengths(batch.table, self._names_of_rows, {"file": source.name, "row": read})
                 table = self.accounting.settle(batch.table, {"file": source.name, "row": read})
@@ -386,7 +384,5 @@ class Reader(Labelling):
             values = np.asarray(column)
             return np.array([str(v) for v in values]) if values.dtype.kind not in "biuU" else values
         except (ValueError, TypeError) as error:
-            raise BadFile(
-                f"rows cannot be {how.replace(' it', '')} '{printable(name)}' ({error})",
-                file=self.name,
-            ) from error
+            why = f"rows cannot be {how.replace(' it', '')} '{printable(name)}' ({error})"
+            raise BadFile(why, file=self.name) from error

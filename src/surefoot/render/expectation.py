@@ -197,7 +197,8 @@ def render_kept(k: Kept, terminal: Terminal | None = None) -> str:
     terminal = terminal or Terminal.detect(colour=False)
     body = [terminal.style(line, BOLD) for line in terminal.wrap(k.sentence)]
     if k.rows < k.expected_rows:
-        words = f"{count(k.rows)} of {count(k.expected_rows)} rows have labels; intervals are for as many."
+        have = "has" if k.rows == 1 else "have"
+        words = f"{count(k.rows)} of {count(k.expected_rows)} rows {have} labels; intervals are for as many."
         body += terminal.wrap(words)
     body += ["", *_rows(("", "expected", f"{level(k)} interval", "observed", ""), kept_lines(k), terminal)]
     return terminal.simplify("\n".join(f"  {line}".rstrip() for line in body))

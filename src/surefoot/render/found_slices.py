@@ -11,6 +11,7 @@ from surefoot._io.printable import printable
 from surefoot.figures.labels import typeset
 from surefoot.render.event_tables import Column, PlainTable
 from surefoot.render.markdown import escape
+from surefoot.render.next_steps import Step
 from surefoot.render.notebook import grid
 from surefoot.render.numbers import (
     count,
@@ -38,7 +39,9 @@ def render(found: FoundSlices, terminal: Terminal | None = None, *, is_command: 
         blocks.append(list(_table(slice_table(found), terminal)))
     blocks += [terminal.wrap(sentence) for sentence in sentences(found)]
     blocks.append([line for note in notes(found.search) for line in terminal.wrap(f"note: {note}", hanging=6)])
-    blocks.append(terminal.wrap(next_step(found, is_command=is_command)))
+    step = next_step(found, is_command=is_command)
+    lines = step.command_lines(terminal.columns - 6)
+    blocks.append([*terminal.wrap(step.words), *(f"  {line}" for line in lines)])
     texts = ("\n".join(f"  {line}".rstrip() for line in lines) for lines in blocks if lines)
     return terminal.simplify("\n\n".join(texts))
 
@@ -64,7 +67,7 @@ def markdown(found: FoundSlices) -> str:
         parts += [f"... and {table.left_out:,} more."] if table.left_out else []
     parts += [escape(sentence) for sentence in sentences(found)]
     parts += ["\n".join(f"- {escape(note)}" for note in notes(found.search))] if notes(found.search) else []
-    parts.append(escape(next_step(found)))
+    parts.append(escape(next_step(found).words))
     parts.append(f"<sub>{escape(source(found.search))}; surefoot {surefoot.__version__}</sub>")
     return "\n\n".join(parts) + "\n"
 
@@ -77,7 +80,7 @@ def card(found: FoundSlices) -> str:
         cells = zip(*([_escape(cell) for cell in column.cells] for column in table.columns), strict=True)
         body += grid([column.title for column in table.columns], [list(row) for row in cells])
         body += f"<p>... and {table.left_out:,} more</p>" if table.left_out else ""
-    paragraphs = [*sentences(found), *(f"Note: {note}" for note in notes(found.search)), next_step(found)]
+    paragraphs = [*sentences(found), *(f"Note: {note}" for note in notes(found.search)), next_step(found).words]
     body += "".join(f'<p style="margin:.25em 0">{_escape(paragraph)}</p>' for paragraph in paragraphs)
     return f"<div>{body}</div>"
 
@@ -195,9 +198,11 @@ def _missed(search: Search) -> str:
     sizes = [_size(one) for one in search.detectable if one.of_one_column is not None]
     if not sizes:
         return "No overstatement of so few rows would be found."
+    hidden = [percent(one.share).replace(".0%", "%") for one in search.detectable if one.of_one_column is None]
+    none = f" In {' or '.join(hidden)} of rows none would be found, however large." if hidden else ""
     return (
         "What can be missed: smaller overstatements than these, which are found in four of five cases, approximately: "
-        f"{'; '.join(sizes)}."
+        f"{'; '.join(sizes)}.{none}"
     )
 
 
@@ -230,28 +235,27 @@ def _names(names: list[str]) -> str:
     return ", ".join(printable(name, 40) for name in names[:_MOST_COLUMNS]) + more
 
 
-def next_step(found: FoundSlices, *, is_command: bool = False) -> str:
-    """What to do."""
+def next_step(found: FoundSlices, *, is_command: bool = False) -> Step:
+    """What to do; on the command line with the command, where the file can be read by one."""
     search = found.search
     low, high = search.overstatement_interval
+    if not found and (low > 0 or high < 0):
+        return Step("Next: confidences are off in all rows alike. Correct them with a calibrator fitted to all rows.")
+    column = found[0].columns[0] if found else "COLUMN"
+    command = ""
+    if is_command and search.path and search.options:
+        command = shlex.join(["surefoot", "assess", printable(search.path, 500), *search.options, "--by", column])
     if not found:
-        if low > 0 or high < 0:
-            return "Next: confidences are off in all rows alike. Correct them with a calibrator fitted to all rows."
-        return (
+        words = (
             "Next: this does not show that confidences are right in every group, only that none stands out among so "
-            "many rows. Name a group that matters with by=, which is tested without sharing the level."
-            if not is_command
-            else "Next: this does not show that confidences are right in every group, only that none stands out among "
-            "so many rows. Name a column that matters with surefoot assess FILE --by COL."
+            "many rows. Name a group that matters"
         )
+        end = ", which is tested without sharing the level"
+        return Step(f"{words}{end}:", command) if command else Step(f"{words} with by={end}.")
     worst = found[0]
-    column = worst.columns[0]
-    if is_command:
-        call = f"surefoot assess {shlex.quote(search.source or 'FILE')} --by {shlex.quote(column)}"
-    else:
-        call = f"surefoot.assess(..., by={column!r})"
+    words = f"Next: look at rows of the worst slice, {worst.name}: are labels, inputs or training data different there?"
+    confirm = "Confirm a slice on new rows before you correct confidences for it."
     hidden = "" if worst.conditions[0].value is not None else " once its values are categories"
-    return (
-        f"Next: look at rows of the worst slice, {worst.name}: are labels, inputs or training data different there? "
-        f"{call} shows where it errs{hidden}. Confirm a slice on new rows before you correct confidences for it."
-    )
+    if command:
+        return Step(f"{words} {confirm} This shows where it errs{hidden}:", command)
+    return Step(f"{words} surefoot.assess(..., by={column!r}) shows where it errs{hidden}. {confirm}")

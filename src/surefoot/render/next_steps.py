@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from surefoot._io.printable import printable
@@ -14,11 +14,13 @@ from surefoot._stats.quantiles import quantile
 from surefoot.assessment.event_verdict import STRONG_FACTOR, is_within_factor
 from surefoot.assessment.result import Assessment
 from surefoot.decisions.offers import USUAL, best_offer
-from surefoot.render.numbers import exact_percent, percent, points, rough_count, round_down, round_up
+from surefoot.render.numbers import exact_percent, percent, pluralize, points, rough_count, round_down, round_up
 from surefoot.risk.result import RiskResult
 
 #: The 80% point of the normal distribution.
 _POWER = 0.841621
+#: The fewest rows of which calibrate holds some out.
+_LEAST_ROWS = 3
 #: Rows from which a plan is no help.
 _TOO_MANY = 10**9
 #: The calibrator for events: it corrects the level and the spread of every probability, not only of the largest.
@@ -26,8 +28,12 @@ _OF_EVENTS = "beta"
 #: Labels that are written into a call.
 _PLAIN = re.compile(r"[\w .+-]{1,40}")
 _NOT_ROWS = re.compile(r"\.(tally|json)$")
-#: Options by which every command reads the same rows.
-_READ_BY = ("--attempted", "--delimiter", "--sheet", "--table", "--query")
+#: Options by which every command reads the same rows, and those of all options that take no value.
+_READ_BY = (
+    *("--attempted", "--delimiter", "--sheet", "--table", "--query"),
+    *("--percent", "--no-percent", "--drop-missing", "--confidence-pattern"),
+)
+_FLAGS = ("--percent", "--no-percent", "--drop-missing", "--as-float64")
 
 
 @dataclass(frozen=True)
@@ -306,6 +312,9 @@ def _slice(a: Assessment) -> Step:
 
 
 def _recalibrate(a: Assessment) -> Step:
+    if a.view == "prediction" and a.risk.n < _LEAST_ROWS:
+        rows = pluralize(a.risk.n, "row")
+        return Step(f"Label more rows: a calibrator cannot be fitted to {rows} and checked on others.")
     words = "Recalibrate, on labelled rows that the model was not trained on"
     options = _options(a)
     if a.path and options and not _NOT_ROWS.search(a.path):
@@ -326,10 +335,16 @@ def _recalibrate(a: Assessment) -> Step:
 
 def _corrected(a: Assessment, options: list[str]) -> str:
     """The columns that the corrected rows are to be assessed by: the old ones are still beside them."""
-    used = dict(zip(options[::2], options[1::2], strict=True))
+    used = _values(options)
     if "--probabilities" in used and "probability of " in a.columns:
         return f"their column calibrated_{printable(used['--probabilities'], 40)}"
     return "their columns calibrated_..., not the old ones"
+
+
+def _values(options: Sequence[str]) -> dict[str, str]:
+    """The values of options by their names; that of an option without one is empty."""
+    words = iter(options)
+    return {name: "" if name in _FLAGS else next(words) for name in words}
 
 
 def _is_below_half(a: Assessment) -> bool:
@@ -361,11 +376,13 @@ def _options(a: Assessment) -> list[str]:
     """The options of ``surefoot calibrate`` that name the columns used; none if it takes no such columns."""
     if _is_below_half(a):
         return []
-    used = dict(zip(a.options[::2], a.options[1::2], strict=True))
+    used = _values(a.options)
+    if "--as-float64" in used:
+        return []
     if "--of" in used and "--positive" in a.options[a.options.index("--of") :]:
         # the event is one of several columns, which the command corrects together: that leaves the event off
         return []
-    others = [word for name in _READ_BY if name in used for word in (name, used[name])]
+    others = [word for name in _READ_BY if name in used for word in ([name] if name in _FLAGS else [name, used[name]])]
     if a.not_attempted and "--attempted" not in used:
         # outcomes in words are no labels
         return []

@@ -99,6 +99,16 @@ def stand_out(strata: Strata, rest: Strata, factor: float, level: float) -> Flag
     """
     from scipy.special import log_ndtr
 
+    differs, variance = against_rest(strata, rest)
+    z = np.divide(differs, np.sqrt(variance), out=np.zeros_like(differs), where=variance > 0)
+    over = strata.has_too_many
+    is_worse = np.where(over, z > 0, z < 0)
+    found: Flags = is_worse & (log_ndtr(-np.abs(z)) + math.log(2 * factor) <= math.log(level))
+    return found
+
+
+def against_rest(strata: Strata, rest: Strata) -> tuple[Floats, Floats]:
+    """How many errors more groups have than the rest has at the same confidence, and the variance if both are alike."""
     with np.errstate(divide="ignore", invalid="ignore"):
         expected = strata.expected + rest.expected
         ratio = np.where(expected > 0, (strata.errors + rest.errors) / expected, 0.0)
@@ -106,11 +116,7 @@ def stand_out(strata: Strata, rest: Strata, factor: float, level: float) -> Flag
         own, others = (_variance(one, ratio) for one in (strata, rest))
         differs = (strata.errors - ratio * strata.expected).sum(axis=1)
         variance = (own * (1 - part) ** 2 + others * part**2).sum(axis=1)
-        z = np.where(variance > 0, differs / np.sqrt(variance), 0.0)
-    over = strata.has_too_many
-    is_worse = np.where(over, z > 0, z < 0)
-    found: Flags = is_worse & (log_ndtr(-np.abs(z)) + math.log(2 * factor) <= math.log(level))
-    return found
+    return differs, variance
 
 
 def _variance(strata: Strata, ratio: Floats) -> Floats:

@@ -137,6 +137,8 @@ def find_in(held: Any, *, level: float, min_rows: int, progress: Progress = lamb
     found.search = replace(
         found.search,
         source=held.source,
+        path=held.path,
+        options=held.options,
         columns_used=held.columns_used,
         looks_grouped=held.looks_grouped,
         reading_notes=tuple(held.notes),

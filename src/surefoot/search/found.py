@@ -150,6 +150,10 @@ class Search:
         Rows that were not attempted, which are not among the rows.
     source : str
         The name of the file, if rows were read from one.
+    path : str
+        That file, as it was named; empty if it was not a file.
+    options : tuple of str
+        The options of the command line that read it in the same way.
     columns_used : str
         Which of its columns were used for what.
     looks_grouped : str
@@ -176,6 +180,8 @@ class Search:
     is_event: bool = False
     not_attempted: int = 0
     source: str = ""
+    path: str = ""
+    options: tuple[str, ...] = ()
     columns_used: str = ""
     looks_grouped: str = ""
     reading_notes: tuple[str, ...] = ()
@@ -186,9 +192,9 @@ class Search:
         Returns
         -------
         dict
-            The attributes.
+            The attributes, but for ``path`` and ``options``, which say where the file lies.
         """
-        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in ("path", "options")}
         return {
             **fields,
             "columns": list(self.columns),

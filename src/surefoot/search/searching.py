@@ -13,16 +13,13 @@ from surefoot.predictions import Predictions
 from surefoot.risk.law.strata import Strata, pvalue
 from surefoot.search.candidates import Candidates, log_pvalues, most_groups, pairs, singles, stand_out
 from surefoot.search.features import LeftOut
-from surefoot.search.found import Detectable, Direction, FoundSlice, FoundSlices, Search
+from surefoot.search.found import Direction, FoundSlice, FoundSlices, Search
+from surefoot.search.reach import detectable
 from surefoot.search.selection import MOST, Flagged, select
 from surefoot.search.sums import Sums
 
 #: Columns whose pairs are searched; of more, those in which a single group has the strongest evidence.
 BEAM = 32
-#: Shares of all rows for which it is said what can be found.
-_SHARES = (0.01, 0.05, 0.2)
-#: The share of cases in which it would be.
-_POWER = 0.8
 #: Why a column is left out in which every group is all right or all wrong.
 _LEAK = "it tells the outcome: in each of its groups all rows are right, or all are wrong"
 
@@ -68,7 +65,7 @@ def search(
         overstatement_interval=(float(low) - stated, float(high) - stated),
         like_others=like_others,
         overlapping=len(flagged) - len(taken),
-        detectable=_detectable(whole, factors, level, least),
+        detectable=detectable(whole, factors, level, least),
         is_event=is_event,
         not_attempted=int(predictions.not_attempted),
     )
@@ -159,23 +156,3 @@ def _severity(one: FoundSlice) -> tuple[float, float]:
     """The overstatement that is left at the near end of the interval, whichever its sign, and then its size."""
     low, high = one.overstatement_interval
     return (low if one.overstatement > 0 else -high), abs(one.overstatement)
-
-
-def _detectable(whole: Strata, factors: tuple[float, float], level: float, least: int) -> tuple[Detectable, ...]:
-    """What would be found among groups of a few sizes whose confidences are like those of all rows."""
-    from scipy.special import ndtri
-
-    rows = whole.rows[0]
-    share = np.divide(whole.expected[0], rows, out=np.zeros_like(rows), where=rows > 0).clip(0.0, 1.0)
-    variance = float((rows * share * (1 - share)).sum() / rows.sum())
-    found = []
-    for part in _SHARES:
-        size = math.floor(part * rows.sum())
-        if size < least or not variance:
-            continue
-        reach = [
-            (float(-ndtri(level / (2 * factor))) + float(ndtri(_POWER))) * math.sqrt(variance / size) if factor else 1.0
-            for factor in factors
-        ]
-        found.append(Detectable(part, size, *(one if one < 1 else None for one in reach)))
-    return tuple(found)
