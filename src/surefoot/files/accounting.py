@@ -13,7 +13,7 @@ import numpy as np
 from surefoot._io.printable import printable, printable_value
 from surefoot.files.columns import NAMES, Columns, plain
 from surefoot.files.finding import Ambiguous, is_answer, speaks
-from surefoot.files.reasons import DEFAULTED, NO_CONFIDENCE, NO_OUTCOME, PARTIAL, UNREADABLE, UNSTATED, WHY
+from surefoot.files.reasons import DEFAULTED, NO_CONFIDENCE, NO_OUTCOME, PARTIAL, UNREADABLE, UNSTATED, WHY, is_no_label
 from surefoot.files.source import SHARES, BadFile
 from surefoot.files.stated import number_alone, stated
 from surefoot.files.types import is_text_type
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 #: What stands in a cell of numbers or outcomes that is empty.
 _EMPTY = {"", "na", "n/a", "#n/a", "nan", "null", "none", "?", "missing"}
-#: What R, pandas and databases write for a missing label; words such as none are labels of some.
-_NO_LABELS = ("NA", "N/A", "#N/A", "<NA>", "nan", "NaN", "NaT", "NULL", "null")
 #: Outcomes in words that are neither.
 _PARTLY = ("p", "partial", "partiallycorrect", "partlycorrect")
 #: A percentage of that or less in every row is rather a rating; and what says that numbers are percentages.
@@ -413,11 +411,6 @@ class Accounting:
             shares = ", ".join(f"{value:.4g} ({_part(n, counted)})" for value, n in self._values.most_common())
             told.append(f"Stated confidences, with their shares of rows: {shares}.")
         return tuple(told)
-
-
-def is_no_label(value: object) -> bool:
-    """Whether a value of a column of labels is how programs write that there is none."""
-    return value is None or value != value or value in _NO_LABELS
 
 
 def _lacks_label(column: Any) -> Any:

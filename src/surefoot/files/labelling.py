@@ -9,9 +9,9 @@ import numpy as np
 
 from surefoot._io.printable import printable
 from surefoot.core.tally import Label
-from surefoot.files.accounting import is_no_label
 from surefoot.files.attempting import Attempting
 from surefoot.files.finding import Ambiguous
+from surefoot.files.reasons import is_no_label
 from surefoot.files.source import BadFile
 from surefoot.files.types import is_text_type, type_of_values
 from surefoot.predictions.borders import attempts_of
