@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,7 +16,7 @@ pytest.importorskip("starlette", reason="starlette is not installed")
 
 import httpx
 
-from surefoot.service import limits
+from surefoot.service import limits, tokens
 from surefoot.service.app import App
 from surefoot.service.database import connect
 from surefoot.service.service import Service
@@ -268,3 +269,54 @@ def test_labels_that_were_known_are_told_from_none(client) -> None:
     assert said in page
     assert "40 predictions whose label came before them, or too late, count in reliability and totals alone." in page
     assert said in client.get("/").text
+
+
+def test_without_tokens_pages_of_other_sites_are_refused(service) -> None:
+    open_client = Client(App(service, is_open=True), "")
+    own = {"host": "127.0.0.1:8787"}
+    label = {"id": "a", "correct": False}
+    assert open_client.post(f"{PATH}/predictions", {"id": "a", "confidence": 0.9}, headers=own).status_code == 200
+    for headers in (
+        own | {"origin": "http://127.0.0.1:9999"},
+        own | {"origin": "null"},
+        {"host": "attacker.example"},
+        {"host": "[::1"},
+    ):
+        refused = open_client.post(f"{PATH}/labels", label, headers=headers)
+        assert refused.status_code == 403, headers
+        assert "without tokens" in refused.json()["error"]
+    assert open_client.get("/v1/models", headers={"host": "attacker.example"}).status_code == 403
+    for headers in (own | {"origin": "http://127.0.0.1:8787"}, {"host": "[::1]:8787"}, {"host": "localhost:8787"}):
+        assert open_client.get("/v1/models", headers=headers).status_code == 200
+    assert open_client.get(f"{PATH}/state", headers=own).json()["labelled"] == 0
+
+
+def test_a_label_takes_the_scope_of_labels_whichever_path_it_comes_by(service, client) -> None:
+    writer = Client(client._app, service.tokens.create(Grant.parse("fraud:predictions,read")))
+    assert writer.post(f"{PATH}/predictions", {"id": "a", "confidence": 0.9}).status_code == 200
+    refused = writer.post(f"{PATH}/predictions", {"id": "a", "confidence": 0.9, "correct": False})
+    assert refused.status_code == 403
+    assert "does not allow labels" in refused.json()["error"]
+    assert writer.get(f"{PATH}/state").json()["labelled"] == 0
+
+
+def test_rows_of_another_kind_are_not_dropped_without_a_word(client) -> None:
+    both = {"predictions": [{"id": "a", "confidence": 0.9}], "labels": [{"id": "a", "correct": True}]}
+    for path in ("predictions", "labels"):
+        refused = client.post(f"{PATH}/{path}", both)
+        assert refused.status_code == 400
+        assert "a path of their own" in refused.json()["error"]
+    assert client.get("/v1/models").json() == {"models": []}
+
+
+def test_a_revoked_token_is_refused(service, client, monkeypatch: pytest.MonkeyPatch) -> None:
+    token = service.tokens.create(Grant.parse("*:read"))
+    reader = Client(client._app, token)
+    assert reader.get("/v1/models").status_code == 200
+    assert service.tokens.revoke(token)
+    assert not service.tokens.revoke(token)
+    # a server may know it for some seconds
+    later = time.monotonic() + 11
+    monkeypatch.setattr(tokens.time, "monotonic", lambda: later)
+    assert reader.get("/v1/models").status_code == 401
+    assert client.get("/v1/models").status_code == 200

@@ -138,7 +138,8 @@ def test_what_cannot_be_counted_is_named_and_what_is_behind_it_counts(tmp_path: 
 def test_a_message_says_what_its_rows_are() -> None:
     prediction, label = Prediction("a", 0.75, 0.25), Label("a", correct=True)
     rows = {"predictions": {"id": "a", "doubt": 0.25}, "labels": [{"id": "a", "correct": True}]}
-    assert batches.message(json.dumps(rows).encode()) == [[prediction], [label]]
+    # a label beside its prediction was known when that was sent: nothing is bet on it
+    assert batches.message(json.dumps(rows).encode()) == [[label], [prediction]]
     assert batches.message(b'{"id": "a", "confidence": 0.75}') == [[prediction]]
     assert batches.message(arrow([{"id": "a", "correct": True}])) == [[label]]
     assert batches.message(b"[]") == []

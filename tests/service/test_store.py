@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,6 +20,9 @@ from surefoot.service.refused import Refused
 from surefoot.service.store import Receipt, Store
 from tests.postgres_server import running
 from tests.service.serving import sample
+
+#: An hour before which every row has come.
+NEXT_YEAR = 1 << 30
 
 
 @pytest.fixture(scope="module")
@@ -189,13 +193,52 @@ def test_ids_are_dropped_after_the_window_and_counts_stay(store) -> None:
     before = totals.total(store.database, stream)
     assert before is not None
     follower.save()
-    totals.forget(store.database, stream, 200)
+    totals.forget(store.database, stream, 200, NEXT_YEAR)
     with store.database.reading() as cursor:
         assert cursor.one("SELECT count(*), min(place) FROM prediction") == (200, 800)
     after = totals.total(store.database, stream)
     assert after is not None
     assert sf.metrics.ALL["csr"].of(after) == sf.metrics.ALL["csr"].of(before)
     assert Follower(store, stream, label_window=200).follow().rows == follower.monitor.rows
+
+
+def test_ids_of_the_last_hours_are_kept_however_many_predictions_came(store) -> None:
+    add(store, predictions(sample(1_000)[0]))
+    stream = store.find("m", "1")
+    follower = Follower(store, stream, label_window=200)
+    follower.follow()
+    assert totals.fold(store.database, stream)
+    follower.save()
+    follower.forget(before_hour=int(time.time()) // 3600 - 1)
+    with store.database.reading() as cursor:
+        assert cursor.one("SELECT count(*) FROM prediction") == (1_000,)
+    add(store, labels([True] * 10))
+    assert store.find("m", "1").counts.labelled == 10
+
+
+def test_labels_whose_prediction_is_gone_are_counted_when_they_are_dropped(store) -> None:
+    add(store, predictions(sample(1_000)[0]))
+    stream = store.find("m", "1")
+    follower = Follower(store, stream, label_window=50)
+    follower.follow()
+    totals.fold_all(store.database, stream)
+    follower.save()
+    follower.forget(NEXT_YEAR)
+    add(store, labels([True] * 10))
+    add(store, predictions(sample(500)[0], 5_000))
+    assert (store.find("m", "1").counts.early, store.find("m", "1").counts.lost) == (10, 0)
+    follower.follow()
+    totals.fold_all(store.database, stream)
+    follower.save()
+    follower.forget(NEXT_YEAR)
+    counts = store.find("m", "1").counts
+    assert (counts.early, counts.lost, counts.labelled) == (0, 10, 0)
+
+
+def test_a_class_that_is_sent_later_is_kept(store) -> None:
+    add(store, predictions([0.9]), predictions([0.9], predicted="cat"))
+    assert add(store, [Label("0", label="cat")]) == [Receipt(1, 0)]
+    assert add(store, predictions([0.9], predicted="dog"))[0].status == 409
 
 
 def test_many_threads_lose_nothing(store) -> None:
@@ -244,7 +287,7 @@ def test_ids_of_rows_that_came_labelled_are_dropped_behind_one_that_did_not(stor
     follower.follow()
     totals.total(store.database, stream)
     follower.save()
-    totals.forget(store.database, stream, 50)
+    totals.forget(store.database, stream, 50, NEXT_YEAR)
     with store.database.reading() as cursor:
         # the one that awaits its label, and two windows
         assert cursor.one("SELECT count(*), min(event) FROM prediction") == (101, 1)

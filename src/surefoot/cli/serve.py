@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import shlex
 import sys
@@ -31,10 +30,20 @@ def command(
         typer.Option(
             "--label-window",
             metavar="ROWS",
-            help="How many further predictions of a model a label is awaited for; ids are dropped after as many.",
+            help="How many further predictions of a model a label is awaited for.",
             min=1,
         ),
     ] = 100_000,
+    keep_ids: Annotated[
+        int,
+        typer.Option(
+            "--keep-ids",
+            metavar="HOURS",
+            help="Keep ids at least so long, and for --label-window predictions. Later labels find no prediction, and "
+            "rows that are sent again count again.",
+            min=1,
+        ),
+    ] = 24,
     keep_hours: Annotated[
         int,
         typer.Option("--keep-hours", metavar="HOURS", help="Keep totals by hour so long; older ones by day.", min=1),
@@ -71,6 +80,14 @@ def command(
             "reference.",
         ),
     ] = None,
+    revoke_token: Annotated[
+        str | None,
+        typer.Option(
+            "--revoke-token",
+            metavar="TOKEN",
+            help="Take a token back, and exit; servers refuse it after 10 seconds. '-' reads it from the input.",
+        ),
+    ] = None,
     is_open: Annotated[
         bool, typer.Option("--no-token", help="Answer without tokens; on this machine's own address only.")
     ] = False,
@@ -91,10 +108,11 @@ def command(
         _check_packages()
         from surefoot.service.app import App
         from surefoot.service.database import connect
+        from surefoot.service.origin import is_loopback
         from surefoot.service.service import Service
         from surefoot.service.tokens import EVERY, Grant
 
-        if is_open and not _is_loopback(host):
+        if is_open and not is_loopback(host):
             raise typer.BadParameter(
                 f"--no-token is for this machine's own address, and --host is {host}; leave one of them out"
             )
@@ -105,6 +123,7 @@ def command(
         service = Service(
             _open(connect, store),
             label_window=label_window,
+            keep_ids=keep_ids,
             keep_hours=keep_hours,
             mean_time=mean_time,
             webhook=_webhook(webhook, secret_file),
@@ -112,6 +131,13 @@ def command(
         if grant is not None:
             say(service.tokens.create(grant))
             service.stop()
+            return
+        if revoke_token is not None:
+            is_known = service.tokens.revoke(sys.stdin.readline().strip() if revoke_token == "-" else revoke_token)
+            service.stop()
+            if not is_known:
+                raise Failed(print_error("this store has no such token", 2))
+            say("The token is revoked.")
             return
         token = None
         if not is_open and not service.tokens.exist():
@@ -147,13 +173,6 @@ def _webhook(url: str | None, secret_file: Path | None) -> Any:
         return Webhook(url, secret)
     except ValueError as error:
         raise typer.BadParameter(f"--webhook: {error}") from error
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _open(connect: Any, store: str) -> Any:

@@ -26,6 +26,7 @@ from surefoot.service import batches
 from surefoot.service.exposition import CONTENT_TYPE, exposition, numbers_of
 from surefoot.service.limits import Rate, read_body
 from surefoot.service.openapi import document
+from surefoot.service.origin import check_origin
 from surefoot.service.pages import index_page, line_of, stream_page
 from surefoot.service.refused import Refused
 from surefoot.service.service import Service
@@ -46,8 +47,9 @@ _HEADERS = {
     ),
 }
 _TIME = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}))?")
-#: Bytes of a body from which it is parsed beside the event loop; answers that are computed at the same time.
-_LARGE, _READERS = 32 << 10, 4
+#: Bytes of a body from which it is parsed beside the event loop; how many such bodies, which take many times their size in
+#: memory, and how many answers at the same time.
+_LARGE, _PARSERS, _READERS = 32 << 10, 2, 4
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{20,200}")
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -69,6 +71,7 @@ class App:
         self.service, self.is_open, self._rate = service, is_open, Rate(rate)
         #: Reports and pages wait for each other, and never for rows that come in, nor these for them.
         self._readers = anyio.CapacityLimiter(_READERS)
+        self._parsers = anyio.CapacityLimiter(_PARSERS)
         of_stream = "/v1/models/{model}/{version}"
         self.asgi = Starlette(
             routes=[
@@ -123,9 +126,15 @@ class App:
         await self._check(request, scope, model)
         body = await read_body(request.stream(), request.headers.get("content-length"))
         kind = request.headers.get("content-type", "")
-        rows = parse(body, kind) if len(body) < _LARGE else await run_sync(parse, body, kind)
+        if len(body) < _LARGE:
+            rows = parse(body, kind)
+        else:
+            rows = await run_sync(parse, body, kind, limiter=self._parsers)
         if not rows:
             return JSONResponse({"counted": 0, "repeated": 0})
+        if scope == "predictions" and any(row.correct is not None for row in rows):
+            # whether a prediction was correct is a label, whichever path it comes by
+            await self._check(request, "labels", model)
         receipt = await asyncio.wrap_future(self.service.add(model, version, rows))
         return JSONResponse({"counted": receipt.counted, "repeated": receipt.repeated})
 
@@ -265,6 +274,7 @@ class App:
         """Raise unless the token allows it; what comes back says which models it may read."""
         client = request.client.host if request.client else ""
         if self.is_open:
+            check_origin(request.headers.get("host", ""), request.headers.get("origin"))
             self._rate.check(client)
             return lambda name: True
         scheme, _, token = request.headers.get("authorization", "").partition(" ")

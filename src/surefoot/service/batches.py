@@ -76,7 +76,10 @@ def _read(body: bytes, content_type: str, what: str, row: Callable[[Any, str], A
     kind = content_type.partition(";")[0].strip().lower()
     if kind in ("", JSON, _CURL):
         found = _parse(body, "the body")
-        rows = found.get(what) if isinstance(found, dict) and what in found else found
+        rows = found
+        if isinstance(found, dict) and what in found:
+            _refuse_others(found, (what,), f"{what} alone; other rows have a path of their own")
+            rows = found[what]
     elif kind == LINES:
         lines = [(i, line) for i, line in enumerate(body.split(b"\n"), 1) if line.strip()]
         _check_number(len(lines))
@@ -104,16 +107,22 @@ def message(body: bytes) -> list[list[Prediction] | list[Label]]:
     # an Arrow stream begins with a mark that no JSON begins with
     found = read_rows(body, MOST_ROWS) if body.startswith(b"\xff\xff\xff\xff") else _parse(body, "the message")
     if isinstance(found, dict) and ("predictions" in found or "labels" in found):
-        other = next((name for name in found if name not in ("predictions", "labels")), None)
-        if other is not None:
-            raise Refused(400, f"{printable(other)} is not known; there are predictions and labels")
+        _refuse_others(found, ("predictions", "labels"), "predictions and labels")
         parts = found
     else:
         first = found[0] if isinstance(found, list) and found else found
         is_prediction = isinstance(first, dict) and ("confidence" in first or "doubt" in first)
         parts = {"predictions" if is_prediction else "labels": found}
-    readers: dict[str, Callable[[Any, str], Any]] = {"predictions": _prediction, "labels": _label}
+    # labels first: one that comes along with its prediction was known when that was sent
+    readers: dict[str, Callable[[Any, str], Any]] = {"labels": _label, "predictions": _prediction}
     return [rows for what, read in readers.items() if (rows := _rows(parts.get(what, []), what, read))]
+
+
+def _refuse_others(found: dict[str, Any], known: tuple[str, ...], words: str) -> None:
+    """Raise if there is more beside the rows: it would be lost without a word."""
+    other = next((name for name in found if name not in known), None)
+    if other is not None:
+        raise Refused(400, f"{printable(other)} is not known here; there are {words}")
 
 
 def _rows(rows: Any, what: str, row: Callable[[Any, str], Any]) -> list[Any]:

@@ -20,13 +20,14 @@ _PATIENCE: dict[str, Any] = {
     "tcp_user_timeout": 20_000,
 }  # fmt: skip
 #: The version of these tables.
-SCHEMA = 2
+SCHEMA = 3
 TABLES = """
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS stream (
   id {serial}, model TEXT NOT NULL, version TEXT NOT NULL, created BIGINT NOT NULL,
   places BIGINT NOT NULL DEFAULT 0, events BIGINT NOT NULL DEFAULT 0, labelled BIGINT NOT NULL DEFAULT 0,
   tally_only BIGINT NOT NULL DEFAULT 0, early BIGINT NOT NULL DEFAULT 0, repeated BIGINT NOT NULL DEFAULT 0,
+  lost BIGINT NOT NULL DEFAULT 0,
   tallied BIGINT NOT NULL DEFAULT 0, tallies BIGINT NOT NULL DEFAULT 0, followed BIGINT NOT NULL DEFAULT 0,
   monitor TEXT,
   UNIQUE (model, version)

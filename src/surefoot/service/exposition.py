@@ -20,6 +20,7 @@ _FAMILIES: tuple[tuple[str, str, str, _Value], ...] = (
     ("labels_total", "counter", "Labels counted.", lambda s, m: s.counts.labelled),
     ("repeated_total", "counter", "Rows that came again, and were not counted.", lambda s, m: s.counts.repeated),
     ("labels_without_prediction", "gauge", "Labels whose prediction has not come.", lambda s, m: s.counts.early),
+    ("labels_dropped_total", "counter", "Labels dropped, for no prediction came.", lambda s, m: s.counts.lost),
     ("pending", "gauge", "Predictions that await their label.", lambda s, m: m.pending),
     ("unlabelled_total", "counter", "Predictions whose label did not come in time.", lambda s, m: m.unlabelled),
     ("expected_errors", "gauge", "Errors implied by confidences, of rows labelled later.", lambda s, m: m.stated),

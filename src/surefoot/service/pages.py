@@ -82,7 +82,7 @@ def index_page(models: Sequence[Line], url: str) -> str:
         if not models
         else "Expected and observed errors are those of predictions whose label came "
         "after them; the page of a model counts all.",
-        models=HtmlTable("Models", columns, [Body(rows)]),
+        models=HtmlTable("Models", columns, [Body(rows)], "named"),
         level=f"{max((line.level for line in models), default=0.05):.0%}",
         example=_example(url),
         footer=f"surefoot {surefoot.__version__}.",
@@ -228,7 +228,12 @@ def _slices(follower: Follower, sums: Mapping[str, tuple[int, float, int]]) -> d
         "than each would need alone. A slice that is flagged stays flagged."
     )
     note += f" {pluralize(hidden, 'slice')} with less evidence not shown; the state lists all." if hidden > 0 else ""
-    return {"title": "Slices", "figures": [], "tables": [HtmlTable("Slices", columns, [Body(rows)])], "note": note}
+    return {
+        "title": "Slices",
+        "figures": [],
+        "tables": [HtmlTable("Slices", columns, [Body(rows)], "named")],
+        "note": note,
+    }
 
 
 def _row(name: str, rows: int, expected: float, observed: int) -> Row:
@@ -246,6 +251,7 @@ def _labels(service: Service, stream: Stream, m: Monitor) -> dict[str, Any]:
         ("Label did not come in time", m.unlabelled),
         ("Label came before the prediction: in the totals, never bet on", counts.tally_only),
         ("Labels whose prediction has not come", counts.early),
+        ("Labels that were dropped, because no prediction of their id was kept or came", counts.lost),
         ("Rows that came again, not counted", counts.repeated),
     )
     rows = [Row([Cell(words), Cell(f"{number:,}")]) for words, number in lines]

@@ -48,6 +48,12 @@ def rows_of(path: str, named: Mapping[str, str]) -> tuple[str, dict[str, str], I
         role = "correct" if "correct" in columns else "label"
         columns = {name: columns[name] for name in ("id", role)}
     elif "label" in columns and "predicted" not in columns:
+        if "correct" not in columns:
+            raise BadFile(
+                f"column '{printable(columns['label'])}' holds true classes, but no column the predicted ones, so "
+                "nothing says which predictions were correct; name one with --predicted or --correct",
+                file=masked(path),
+            )
         del columns["label"]
 
     for role in ("id", "predicted", "label", "slice", "group"):

@@ -45,8 +45,9 @@ class Service:
     database : Database
         Where rows are kept.
     label_window : int, default=100000
-        A label that has not come after this many further predictions of its model is no longer awaited, and ids are
-        dropped after as many.
+        A label that has not come after this many further predictions of its model is no longer awaited.
+    keep_ids : int, default=24
+        Hours for which ids are kept; they are dropped once ``label_window`` further predictions have come, too.
     keep_hours : int, default=168
         Hours for which totals are kept by hour; older ones by day.
     mean_time : float, default=10000
@@ -61,11 +62,13 @@ class Service:
         database: Database,
         *,
         label_window: int = 100_000,
+        keep_ids: int = totals.KEPT_IDS,
         keep_hours: int = totals.KEPT_HOURS,
         mean_time: float = 10_000,
         webhook: Webhook | None = None,
     ) -> None:
-        self.database, self.label_window, self.keep_hours = database, label_window, keep_hours
+        self.database, self.label_window = database, label_window
+        self.keep_ids, self.keep_hours = keep_ids, keep_hours
         self._mean_time = mean_time
         self.store, self.tokens = Store(database), Tokens(database)
         self._writer = Writer(self.store)
@@ -136,6 +139,7 @@ class Service:
             "labelled": counts.labelled,
             "unlabelled_share": (issued - counts.labelled) / issued if issued else None,
             "labels_without_prediction": counts.early,
+            "labels_dropped": counts.lost,
             "counted_without_bet": counts.tally_only,
             "repeated": counts.repeated,
             "monitor": monitor,
@@ -143,7 +147,11 @@ class Service:
             "reference": None if known is None else {"added": known.added, **reference.facts(known)},
             "expected": None if known is None else reference.plain(self.expected(stream, known)),
             "label_window": window,
-            "retention": {"ids_for_predictions": window, "hours_before_days": self.keep_hours},
+            "retention": {
+                "ids_for_predictions": window,
+                "ids_for_hours": self.keep_ids,
+                "hours_before_days": self.keep_hours,
+            },
             "notices": self._outbox.counts(stream),
         }
 
@@ -230,10 +238,12 @@ class Service:
 
     def tidy(self, stream: Stream) -> None:
         """Save monitors, merge old hours, and drop ids that are no longer needed."""
-        totals.merge_hours(self.database, stream, int(time.time()) // 3600, self.keep_hours)
+        hour = int(time.time()) // 3600
+        totals.merge_hours(self.database, stream, hour, self.keep_hours)
         if (follower := self._followers.get(stream.key)) is not None:
             follower.save()
-            follower.forget()
+            # the hour in which a row came began up to an hour before it
+            follower.forget(hour - self.keep_ids)
 
 
 def slices_of(follower: Follower) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from surefoot.service.refused import Refused
 Job = Sequence[Prediction] | Sequence[Label]
 #: Models and versions that one store holds at most, and slices of each.
 MOST_STREAMS, MOST_SLICES = 1_000, 100
-_COUNTS = ("places", "events", "labelled", "tally_only", "early", "repeated")
+_COUNTS = ("places", "events", "labelled", "tally_only", "early", "repeated", "lost")
 _COLUMNS = (
     "event", "place", "confidence", "doubt", "unit", "slice", "slice_place", "predicted", "hour", "label", "correct",
     "label_event", "complete",
@@ -49,7 +49,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Counts:
-    """Of a stream: predictions that are bet on, events, labels counted, and what is beside them."""
+    """Of a stream: predictions that are bet on, events, labels counted, and what is beside them.
+
+    ``early`` are labels that wait for their prediction, ``lost`` those that were dropped because none came in time.
+    """
 
     places: int = 0
     events: int = 0
@@ -57,6 +60,7 @@ class Counts:
     tally_only: int = 0
     early: int = 0
     repeated: int = 0
+    lost: int = 0
 
 
 @dataclass(frozen=True)
@@ -333,6 +337,10 @@ class _Draft:
                     f"id {printable_value(new.id)} was sent with {what} {printable_value(before)} before, and now with "
                     f"{printable_value(now)}; each prediction needs its own id",
                 )
+        if row.predicted is None and new.predicted is not None:
+            # what was not said before is kept, so that a label may come as a class
+            row = replace(row, predicted=new.predicted)
+            self.changed[new.id] = row
         return False if new.correct is None else self._label(new.id, new.correct, None)
 
     def _label(self, name: str, correct: bool | None, label: str | None) -> bool:
@@ -340,7 +348,8 @@ class _Draft:
         if row is None:
             event = self._event()
             self._now["early"] += 1
-            self.changed[name] = Row(label=label, correct=None if correct is None else int(correct), label_event=event)
+            known = None if correct is None else int(correct)
+            self.changed[name] = Row(hour=self._hour, label=label, correct=known, label_event=event)
             return True
         if row.event is None:
             if (row.correct, row.label) != (None if correct is None else int(correct), label):

@@ -14,6 +14,8 @@ from surefoot.service.refused import Refused
 #: What a token can allow.
 SCOPES = ("predictions", "labels", "read", "reference")
 EVERY = "*"
+#: Seconds for which a token is known without a look into the store: so long a revoked one may still be taken.
+_KNOWN = 10.0
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Tokens:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._grants: dict[str, Grant] = {}
+        self._grants: dict[str, tuple[Grant, float]] = {}
 
     def create(self, grant: Grant) -> str:
         """Make a token; it is not kept, so this is the only time it can be shown."""
@@ -63,6 +65,11 @@ class Tokens:
             )
         return token
 
+    def revoke(self, token: str) -> bool:
+        """Forget a token; whether there was such a one."""
+        with self._database.writing() as cursor:
+            return cursor.one("DELETE FROM token WHERE digest = ? RETURNING digest", _digest(token)) is not None
+
     def exist(self) -> bool:
         """Whether there is any."""
         with self._database.reading() as cursor:
@@ -75,12 +82,18 @@ class Tokens:
             found = cursor.one("SELECT model, scopes FROM token WHERE digest = ?", digest)
         if found is None:
             return None
-        grant = self._grants[digest] = Grant(found[0], tuple(found[1].split(",")))
+        grant = Grant(found[0], tuple(found[1].split(",")))
+        self._grants[digest] = grant, time.monotonic() + _KNOWN
         return grant
 
     def known(self, token: str) -> Grant | None:
-        """What a token allows that was looked up before, without a look into the store."""
-        return self._grants.get(_digest(token))
+        """What a token allows that was looked up a moment ago, without a look into the store."""
+        digest = _digest(token)
+        grant, until = self._grants.get(digest, (None, 0.0))
+        if grant is not None and time.monotonic() >= until:
+            self._grants.pop(digest, None)
+            return None
+        return grant
 
 
 def _digest(token: str) -> str:

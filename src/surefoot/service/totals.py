@@ -23,6 +23,8 @@ from surefoot.service.store import Stream
 PIECE, DROPPED = 50_000, 5_000
 #: Hours of a day, and after how many hours tallies of hours become one of their day.
 DAY, KEPT_HOURS = 24, 7 * 24
+#: Hours for which ids are kept, whatever number of predictions has passed.
+KEPT_IDS = 24
 #: The hour under which the tally of all time is kept.
 EVER = -1
 
@@ -217,18 +219,19 @@ def merge_hours(database: Database, stream: Stream, now_hour: int, keep_hours: i
             added.write(cursor)
 
 
-def forget(database: Database, stream: Stream, label_window: int) -> None:
+def forget(database: Database, stream: Stream, label_window: int, before_hour: int) -> None:
     """Drop the ids of rows that are counted, or no longer awaited, once a window of predictions has passed.
 
-    In short transactions, so that rows that come in wait for none of them long.
+    None that came in an hour from ``before_hour`` on. In short transactions, so that rows that come in wait for none of
+    them long.
     """
     after: int | None = 0
     while after is not None:
         with database.writing() as cursor:
-            after = _forget_some(cursor, stream.key, label_window, after)
+            after = _forget_some(cursor, stream.key, label_window, before_hour, after)
 
 
-def _forget_some(cursor: Cursor, key: int, label_window: int, after: int) -> int | None:
+def _forget_some(cursor: Cursor, key: int, label_window: int, before_hour: int, after: int) -> int | None:
     """Drop some ids behind an event; the event up to which that is done, or None if there is no more to do."""
     # who else would drop them waits here
     found = cursor.one(
@@ -240,25 +243,26 @@ def _forget_some(cursor: Cursor, key: int, label_window: int, after: int) -> int
     # labels that came first: those whose prediction is counted, and those whose prediction never came
     early = min(counted, events - 2 * label_window)
     span = cursor.one(
-        "SELECT min(place), min(event), max(event) FROM (SELECT place, event FROM prediction "
+        "SELECT min(place), min(hour), min(event), max(event) FROM (SELECT place, hour, event FROM prediction "
         "WHERE stream = ? AND event > ? AND event <= ? ORDER BY event LIMIT ?) AS piece",
         key, after, counted, DROPPED,
     )  # fmt: skip
     assert span is not None
-    first, begun, last = span
+    first, hour, begun, last = span
     # rows with a label that was known have no place, and are dropped by their event
-    is_over = last is None or (first is not None and first >= place and begun > early)
+    is_over = last is None or hour >= before_hour or (first is not None and first >= place and begun > early)
     if not is_over:
         cursor.run(
-            "DELETE FROM prediction WHERE stream = ? AND event > ? AND event <= ? "
+            "DELETE FROM prediction WHERE stream = ? AND event > ? AND event <= ? AND hour < ? "
             "AND (place < ? OR (place IS NULL AND event <= ?)) AND (complete IS NULL OR complete <= ?)",
-            key, after, last, place, early, counted,
+            key, after, last, before_hour, place, early, counted,
         )  # fmt: skip
         return int(last)
     if early > 0:
         lost = cursor.all(
-            "DELETE FROM prediction WHERE stream = ? AND event IS NULL AND label_event <= ? RETURNING id", key, early
-        )
+            "DELETE FROM prediction WHERE stream = ? AND event IS NULL AND label_event <= ? AND hour < ? RETURNING id",
+            key, early, before_hour,
+        )  # fmt: skip
         if lost:
-            cursor.run("UPDATE stream SET early = early - ? WHERE id = ?", len(lost), key)
+            cursor.run("UPDATE stream SET early = early - ?, lost = lost + ? WHERE id = ?", len(lost), len(lost), key)
     return None
