@@ -47,8 +47,8 @@ _HEADERS = {
     ),
 }
 _TIME = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}))?")
-#: Bytes of a body from which it is parsed beside the event loop; how many such bodies, which take many times their size in
-#: memory, and how many answers at the same time.
+#: Bytes of a body from which it is parsed beside the event loop; how many such bodies, which take many times their
+#: size, and how many answers at once.
 _LARGE, _PARSERS, _READERS = 32 << 10, 2, 4
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{20,200}")
 Endpoint = Callable[[Request], Awaitable[Response]]
