@@ -53,8 +53,7 @@ def load(args: argparse.Namespace, *, postgres: bool = False) -> str:
     rows = []
     for models in args.models:
         with store(postgres) as (where, _):
-            # ids are kept to the end, by which the order of issue can be read
-            server = Server(where, "--label-window", "100000000")
+            server = Server(where)
             server.start()
             try:
                 measured = service_load.run(server, rate=args.rate, seconds=args.seconds, models=models)

@@ -225,3 +225,25 @@ def test_an_assessment_says_the_same() -> None:
         a = sf.assess(happened.astype(int), p, of="event", metrics=())
         assert a.verdict == word
         assert Judgement(a.verdict, a.degree) == judged(happened, p)[0]
+
+
+def test_columns_in_another_order_than_the_labels_are_warned_of() -> None:
+    rng = np.random.default_rng(1)
+    scores = np.exp(2 * rng.normal(size=(3000, 5)))
+    table = scores / scores.sum(axis=1, keepdims=True)
+    y = (table.cumsum(axis=1) < rng.random(3000)[:, None]).sum(axis=1).clip(0, 4)
+    assert sf.assess(y, table, of="classes").warnings == ()
+    (warning,) = sf.assess(y, table[:, [1, 0, 2, 3, 4]], of="classes").warnings
+    assert "C-statistic of class 1 is 0.4" in warning
+    assert "read in the order 0, 1, 2, 3, 4" in warning
+    (warning,) = sf.assess(y, np.roll(table, 1, axis=1), of="classes", sample_weight=rng.uniform(1, 2, 3000)).warnings
+    assert "classes is below 0.5" in warning
+
+
+def test_a_reversed_event_is_warned_of_with_weights_too() -> None:
+    rng = np.random.default_rng(2)
+    p = rng.uniform(0.05, 0.95, 2000)
+    y, weight = (rng.random(2000) < 1 - p).astype(int), rng.uniform(1, 2, 2000)
+    (warning,) = sf.assess(y, p, of="event", sample_weight=weight).warnings
+    assert "rows in which 1 happened were given lower probabilities" in warning
+    assert sf.assess(1 - y, p, of="event", sample_weight=weight).warnings == ()

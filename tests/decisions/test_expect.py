@@ -482,3 +482,20 @@ def test_nearer_than_nannyml_on_employment(real_predictions: Path) -> None:
     for name, theirs in CBPE.items():
         assert found[name]["CBPE"] == pytest.approx(theirs, rel=1e-6)
         assert found[name]["expect"] <= theirs
+
+
+@pytest.mark.parametrize(
+    ("named", "hint"),
+    [
+        ({"attempted": np.ones(500, bool)}, "give only rows that were attempted"),
+        ({"pos_label": "nonsense"}, "leave it out"),
+        ({"confidence": "nonsense"}, "leave it out"),
+        ({"groups": np.arange(500)}, "leave it out"),
+    ],
+)
+def test_what_nothing_is_read_by_is_refused(named: dict, hint: str) -> None:
+    rng = np.random.default_rng(5)
+    p = rng.random(1500)
+    known = sf.Predictions.from_probabilities((rng.random(1000) < p[:1000]).astype(int), p[:1000])
+    with pytest.raises(sf.InvalidPredictions, match=hint):
+        sf.expect(p[1000:], reference=known, **named)

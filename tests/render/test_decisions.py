@@ -100,8 +100,8 @@ def test_every_row_may_be_accepted() -> None:
     assert text(error=0.2) == (
         """  2,200 rows
 
-  It may act alone on every row: at most 20% of predictions are wrong
-  (guaranteed with 95% confidence).
+  It may act alone from 40% confidence on, which is every row seen: at most 20%
+  of predictions are wrong (guaranteed with 95% confidence).
 
   290 of 2,200 rows were wrong (13.2%).
 """
@@ -163,7 +163,13 @@ def test_the_least_cost() -> None:
 @pytest.mark.parametrize(
     ("costs", "words"),
     [
-        ((1, 2), ["It costs least to act alone on every row.", "A review costs no less than an error"]),
+        (
+            (1, 2),
+            [
+                "It costs least to act alone from 40% confidence on, which is every row seen.",
+                "A review costs no less than an error",
+            ],
+        ),
         ((1000, 1), ["It costs least to review every row.", "It is best to review everything (95% CI)."]),
     ],
 )
@@ -484,3 +490,12 @@ def test_the_card_holds_the_answer_and_the_table(options: dict[str, Any]) -> Non
     assert "95%" in card
     assert "<table" in card
     assert "All of this is about fresh rows" in card
+
+
+def test_only_promises_that_are_kept_hold_together() -> None:
+    rng = np.random.default_rng(0)
+    found = sf.act_alone(correct=np.zeros(400, bool), confidence=rng.uniform(0.5, 1, 400), error=0.02, refuse=0.5)
+    said = " ".join(str(found).split())
+    assert "No threshold keeps this promise" in said
+    assert "at least 50% of predictions are wrong (95% confidence)" in said
+    assert "both promises" not in said

@@ -220,7 +220,10 @@ def test_from_where_it_may_act_alone() -> None:
     assert shlex.split(next_steps(named)[1].command)[1:] == words
     # the promise of all rows, where nothing is to be left out
     sure = sf.assess(correct=[True] * 4000, confidence=[0.999] * 4000)
-    assert "let it act alone on all rows: at most 1% of them wrong" in next_steps(sure)[1].words
+    assert (
+        "let it act alone from 99.9% confidence on, which is every row seen: at most 1% of them wrong"
+        in next_steps(sure)[1].words
+    )
     # rows that belong together are fewer than they seem: no promise
     grouped = sf.assess(correct=rng.random(2000) < c[:2000], confidence=c[:2000], groups=np.arange(2000) // 10)
     assert grouped.offers == ()
@@ -459,3 +462,65 @@ def test_recalibration_is_offered_where_it_can_be_fitted(rows: int, is_enough: b
         eval(step.command, {"sf": sf, "np": np, "correct": correct, "confidence": confidence})
     else:
         assert step.words.startswith("Label more rows: a calibrator cannot be fitted to")
+
+
+def _runs(a: sf.Assessment, command: str) -> object:
+    """What a printed call gives where nothing but the assessment is at hand."""
+    return eval(command, {"sf": sf, "np": np, "a": a})
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"y_true": Y, "probabilities": SHARP},
+        {"y_true": np.array(["no", "yes"])[Y], "probabilities": SHARP, "pos_label": "yes"},
+        {"y_true": np.array(["no", "yes"])[Y], "probabilities": 1 - SHARP, "pos_label": "no"},
+        {"y_true": Y, "probabilities": 3 * X, "from_logits": True},
+        {
+            "y_true": np.array(["b", "a"])[Y],
+            "probabilities": np.column_stack([1 - SHARP, SHARP]),
+            "labels": ["b", "a"],
+        },
+        {"correct": (SHARP > 0.5) == Y, "confidence": np.maximum(SHARP, 1 - SHARP), "attempted": np.abs(X) > 0.5},
+        {"y_true": Y, "probabilities": np.column_stack([1 - SHARP, SHARP]), "attempted": np.abs(X) > 0.5},
+    ],
+    ids=["one column", "words", "the other word", "logits", "order of labels", "attempted", "attempted, classes"],
+)
+def test_printed_calls_read_the_rows_as_the_assessment_did(given: dict) -> None:
+    a = sf.assess(**given)
+    assert a.verdict == "overconfident"
+    recalibrate, act_alone = next_steps(a)
+    found = _runs(a, recalibrate.command)
+    assert found.trials["raw"].is_risky
+    alone = _runs(a, act_alone.command)
+    offered = next(offer for offer in a.offers if offer.threshold == alone.threshold)
+    assert alone.coverage == offered.coverage
+    assert alone.not_attempted == a.not_attempted
+
+
+def test_weights_and_the_order_of_labels_stay_in_the_call_that_corrects_events() -> None:
+    weight = np.where(Y == 1, 0.1, 1.0)
+    a = sf.assess(Y, SHARP, of="event", sample_weight=weight)
+    call = first(a).command
+    assert call == "sf.calibrators.Beta().fit(p_event, np.asarray(y_true) == 1, sample_weight)"
+    names = {"sf": sf, "np": np, "p_event": SHARP, "y_true": Y, "sample_weight": weight}
+    after = sf.assess(Y, eval(call, names).predict_proba(SHARP)[:, 1], of="event", sample_weight=weight)
+    assert after.risk.oe_ratio == pytest.approx(1, abs=0.01)
+    # the command takes no weights, and would make matters worse
+    named = replace(a, path="x.csv", options=("--truth", "y", "--probabilities", "p", "--weight", "w"))
+    assert "in Python" in first(named).words
+    assert first(named).command == call
+    names = np.array(["b", "a", "c"])
+    table = np.random.default_rng(3).dirichlet(np.ones(3) / 3, 2000)
+    y = names[(table.cumsum(axis=1) < np.random.default_rng(4).random(2000)[:, None]).sum(axis=1).clip(0, 2)]
+    flat = 0.5 * table + 0.5 / 3
+    classes = sf.assess(y, flat, labels=names.tolist(), of="classes")
+    assert first(classes).command == "sf.calibrators.Beta().fit(probabilities, y_true, labels=labels)"
+
+
+def test_labels_are_checked_before_a_ranking_is_turned_around() -> None:
+    a = sf.assess(Y, 1 - 1 / (1 + np.exp(-0.2 * X)), of="event", sample_weight=np.linspace(1, 2, len(Y)))
+    assert "Check the labels" in first(a).words
+    assert not first(a).command
+    one_class = sf.assess([0] * 300, np.full((300, 3), [0.6, 0.2, 0.2]), of="classes", labels=[0, 1, 2])
+    assert "Every row is of one class" in first(one_class).words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any, TypedDict, Unpack, overload
@@ -27,9 +27,9 @@ from surefoot.assessment.identifiers import repeated_identifier
 from surefoot.assessment.judging import judge
 from surefoot.assessment.of_classes import adjusted, judge_classes, pooled
 from surefoot.assessment.result import Assessment
-from surefoot.assessment.slices import slices_of, stated_and_seen
+from surefoot.assessment.slices import Slice, slices_of, stated_and_seen
 from surefoot.assessment.surprises import surprises_of
-from surefoot.assessment.swapped import reversed_warnings, swap_warnings
+from surefoot.assessment.swapped import reversed_class_warnings, reversed_warnings, swap_warnings
 from surefoot.assessment.verdict import MARGIN
 from surefoot.core.metric import Outcome
 from surefoot.core.tally import Label, Tally
@@ -340,7 +340,7 @@ def _conclude(evidence: Evidence, request: Request) -> Assessment:
         near_certainty=near_certainty(whole, effect=effect),
         codes=evidence.codes,
         predictions=rows,
-        warnings=_warnings(totals, values, over, commonest, rows),
+        warnings=_warnings(totals, values, over, commonest, rows, slices),
         view=totals.view,
         event=totals.event,
         # a promise about rows that depend on each other would not hold
@@ -357,20 +357,22 @@ def _warnings(
     over: RiskResult,
     commonest: tuple[Label, float] | None,
     rows: ArrayPredictions | None,
+    slices: Sequence[Slice],
 ) -> tuple[str, ...]:
     """What to check first: whether labels or columns were mixed up."""
     if rows is None and over.is_weighted:
         return ()
     if totals.view == "event":
         auc = values["auc"].value if "auc" in values else math.nan
-        return reversed_warnings(auc, over, totals.event)
+        return reversed_warnings(auc, over, totals.event, rows)
+    labels = totals.labels if rows is None else rows.labels
     if totals.view == "classes":
-        if rows is None:
-            return ()
+        found = reversed_class_warnings(slices, rows)
+        if found or rows is None:
+            return found
         accuracy = float((rows.weight * rows.correct).sum() / rows.weight.sum())
     else:
         accuracy = values["accuracy"].value
-    labels = totals.labels if rows is None else rows.labels
     return swap_warnings(accuracy, over, labels, commonest, rows)
 
 

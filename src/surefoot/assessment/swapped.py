@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections.abc import Sequence
 
 from surefoot._io.printable import printable
 from surefoot._stats.binomial import limits
+from surefoot._stats.quantiles import quantile
+from surefoot.assessment.slices import Slice
 from surefoot.core.tally import Label
 from surefoot.predictions import ArrayPredictions
 from surefoot.risk.result import RiskResult
@@ -29,10 +32,7 @@ def swap_warnings(
     """A warning where accuracy is far below what always naming one class, or guessing, would give."""
     if math.isnan(accuracy) or not risk.n:
         return ()
-    # as many rows as would leave the share as uncertain: fewer than there are if weights are unequal
-    size = float(risk.n)
-    if rows is not None and rows.is_weighted:
-        size = float(rows.weight.sum()) ** 2 / float((rows.weight**2).sum())
+    size = _size(risk, rows)
     highest = float(limits(accuracy * size, size, _LEVEL)[1])
     if labels is None:
         return _inverted(accuracy, highest, risk, rows)
@@ -91,17 +91,50 @@ def _inverted(accuracy: float, highest: float, risk: RiskResult, rows: ArrayPred
     )
 
 
-def reversed_warnings(auc: float, risk: RiskResult, event: Label | None) -> tuple[str, ...]:
+def reversed_warnings(
+    auc: float, risk: RiskResult, event: Label | None, rows: ArrayPredictions | None
+) -> tuple[str, ...]:
     """A warning where events were given lower probabilities than what did not happen, beyond chance."""
-    events, others = risk.observed_events, risk.n - risk.observed_events
-    if math.isnan(auc) or risk.is_weighted or min(events, others) < 1:
-        return ()
-    # the standard deviation of a C-statistic of predictions that tell nothing
-    spread = math.sqrt((events + others + 1) / (12 * events * others))
-    if auc + _FAR * spread >= 0.5 - _WIDE / 2:
+    if not _is_reversed(auc, risk, rows, _FAR):
         return ()
     return (
         f"The C-statistic is {auc:.2f}: rows in which {event!r} happened were given lower probabilities than the "
         "others. The probabilities may be those of the other class, or the labels may be swapped: check pos_label= "
         "(command line: --positive).",
     )
+
+
+def reversed_class_warnings(parts: Sequence[Slice], rows: ArrayPredictions | None) -> tuple[str, ...]:
+    """The same of classes, each of which is looked at: beyond the chance that any of them is."""
+    far = quantile(1 - (1 - _LEVEL) / max(len(parts), 1))
+    found = [(part.metrics["auc"], part) for part in parts if "auc" in part.metrics]
+    low = [(auc, part) for auc, part in found if _is_reversed(auc, part.risk, rows, far)]
+    if not low:
+        return ()
+    auc, worst = min(low, key=lambda pair: pair[0])
+    whose = f"of class {worst.value!r} is {auc:.2f}: its rows"
+    if len(low) > 1:
+        whose = f"of {len(low)} of {len(parts)} classes is below 0.5 (of {worst.value!r} it is {auc:.2f}): their rows"
+    labels = tuple(part.value for part in parts) if rows is None else rows.labels or ()
+    way_out = _way_out(labels, rows) if len(labels) > 2 else "Check the order of the columns of probabilities."
+    return (f"The C-statistic {whose} were given lower probabilities than the others. {way_out}",)
+
+
+def _is_reversed(auc: float, risk: RiskResult, rows: ArrayPredictions | None, far: float) -> bool:
+    """Whether a C-statistic is below one half by so many standard deviations of one that tells nothing, and clearly."""
+    weight = risk.observed_events + risk.observed_errors
+    size = _size(risk, rows)
+    if math.isnan(auc) or not weight or math.isnan(size):
+        return False
+    events = size * risk.observed_events / weight
+    others = size - events
+    if min(events, others) < 1:
+        return False
+    return auc + far * math.sqrt((events + others + 1) / (12 * events * others)) < 0.5 - _WIDE / 2
+
+
+def _size(risk: RiskResult, rows: ArrayPredictions | None) -> float:
+    """As many rows as would leave a share as uncertain: fewer than there are if weights are unequal."""
+    if rows is not None and rows.is_weighted:
+        return float(rows.weight.sum()) ** 2 / float((rows.weight**2).sum())
+    return math.nan if risk.is_weighted else float(risk.n)

@@ -55,7 +55,8 @@ class ActAlone:
     coverage_interval : tuple of float
         A confidence interval for that share.
     expected_errors : float
-        How many of them are wrong, of as many samples as were given.
+        How many of them are wrong among the samples given. The threshold was chosen because they are few, so expect
+        more of fresh samples: at most ``error`` of those that reach it is what the promise is about.
     policy : Policy
         The decisions, to save and to apply.
     error : float or None

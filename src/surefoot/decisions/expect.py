@@ -116,6 +116,7 @@ def expect(
     True
     """
     check_level(level)
+    _refuse_unread(unlabelled, reference, columns)
     unlabelled, reference, words = _read_files(unlabelled, reference, columns)
     known = _reference(reference, columns)
     new = _unlabelled(unlabelled, known, reference, columns)
@@ -151,6 +152,25 @@ def expect(
         _telling=(outcomes.telling, outcomes.rarest),
         _cost=cost,
     )
+
+
+def _refuse_unread(new: Any, reference: Any, columns: Mapping[str, Any]) -> None:
+    """Raise if something is named that neither the reference nor the new rows are read by."""
+    if is_frame(reference) or isinstance(reference, tuple | str | PathLike):
+        # whatever is named is read there, or refused
+        return
+    known: set[str] = {"labels", "from_logits"}
+    if is_frame(new) or isinstance(new, str | PathLike):
+        known = {*_ROLES, "attempted"}
+    elif isinstance(new, Unlabelled):
+        known = set()
+    extra = next((name for name, value in columns.items() if value is not None and name not in known), None)
+    if extra is not None:
+        raise InvalidPredictions(
+            "is not read here: the reference holds predictions already, and so do the new rows, or they are arrays",
+            argument=extra,
+            hint="give only rows that were attempted" if extra == "attempted" else "leave it out",
+        )
 
 
 def _read_files(new: Any, reference: Any, columns: Mapping[str, Any]) -> tuple[Any, Any, str]:

@@ -148,6 +148,11 @@ class InMemory(Predictions):
     def has_probabilities(self) -> bool:
         return self._probabilities is not None or self._log_odds is not None
 
+    @property
+    def follows_logits(self) -> bool:
+        """Whether probabilities follow from logits that were given."""
+        return self._log_odds is not None
+
     @cached_property
     def labels(self) -> tuple[Label, ...] | None:
         """The classes: those given, or those that occur; None when only correctness is known."""

@@ -115,23 +115,26 @@ def guarantee(found: ActAlone) -> str:
 
 
 def _answer(found: ActAlone) -> str:
-    is_all = found.accepted == found.rows
     if found.error is None:
         if found.threshold is None:
             return "It costs least to review every row"
-        where = "on every row" if is_all else f"from {exact_percent(found.threshold)} confidence on"
-        return f"It costs least to act alone {where}"
+        return f"It costs least to act alone {_where(found)}"
     promise = f"at most {exact_percent(found.error)} of predictions are wrong"
     if found.threshold is None:
         if keeps_promise(found):
             return f"It costs least to review every row, though a threshold keeps the promise that {promise}"
         return f"No threshold keeps this promise: {promise}"
     if found.cost is not None:
-        where = "on every row" if is_all else f"from {exact_percent(found.threshold)} confidence on"
-        return f"Of the thresholds that keep the promise, it costs least to act alone {where}: {promise}"
-    if is_all:
-        return f"It may act alone on every row: {promise}"
+        return f"Of the thresholds that keep the promise, it costs least to act alone {_where(found)}: {promise}"
+    if found.accepted == found.rows:
+        return f"It may act alone {_where(found)}: {promise}"
     return f"From {exact_percent(found.threshold)} confidence on, {promise}"
+
+
+def _where(found: ActAlone) -> str:
+    """From which confidence on: what is less sure than every row that was seen is reviewed."""
+    from_here = f"from {exact_percent(found.threshold or 0.0)} confidence on"
+    return f"{from_here}, which is every row seen" if found.accepted == found.rows else from_here
 
 
 def _answer_by_slice(found: ActAlone) -> str:
@@ -233,7 +236,8 @@ def _not_accepted(found: ActAlone) -> Iterator[str]:
             yield f"No confidence was found below which {least}, so nothing is refused."
         else:
             assert found.refuse is not None
-            together = "both promises hold together" if found.error is not None else f"{certainty(found)} confidence"
+            is_one_of_two = found.error is not None and keeps_promise(found)
+            together = "both promises hold together" if is_one_of_two else f"{certainty(found)} confidence"
             yield (
                 f"Below {exact_percent(found.refuse)} confidence, {least} ({together}): {percent(refused.share)} of "
                 f"rows are refused; {_wrong_among(refused.errors, refused.rows)}."

@@ -13,7 +13,7 @@ from surefoot.figures.labels import significant
 from surefoot.render.event_wording import COUNTED, FOUND, WORDS, count_verdicts, find_place, oe_words
 from surefoot.render.numbers import pluralize, points, pvalue, ratio_interval, rough_count
 from surefoot.render.severity import severity
-from surefoot.render.shared_wording import group_notes, rows_of_weight
+from surefoot.render.shared_wording import group_notes, rows_of_weight, shares_words, weight_of_events
 from surefoot.risk.result import RiskResult
 
 
@@ -138,8 +138,12 @@ def _worst_sentence(part: Slice, scale: float) -> str:
             numbers = f"{rough_count(place.observed)} where about {rough_count(place.expected)} were expected"
             return f"{start}, with {words} events than expected {place.words} ({numbers})."
         return f"{start}."
-    numbers = f"expected {rough_count(part.stated)}, observed {rough_count(part.seen)}{oe_words(part.risk)}"
-    return f"{start}, {numbers}."
+    numbers = f"expected {rough_count(part.stated)}, observed {rough_count(part.seen)}"
+    if part.risk.is_weighted:
+        numbers = f"by weight, {shares_words(part.stated, part.seen, weight_of_events(part.risk), 'it was')}"
+    low, high = part.risk.oe_interval
+    why = "; the test also looks at where events occurred, the interval at their sum alone" if low <= 1 <= high else ""
+    return f"{start}, {numbers}{oe_words(part.risk)}{why}."
 
 
 def _quoted(label: object) -> str:

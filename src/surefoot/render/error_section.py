@@ -16,7 +16,7 @@ from surefoot.render import svg
 from surefoot.render.looks import KINDS
 from surefoot.render.numbers import confidence_percent, percent, percent_interval, pluralize, points, rough_count
 from surefoot.render.section import Section
-from surefoot.render.shared_wording import rows_of_weight
+from surefoot.render.shared_wording import rows_of_weight, shares_words
 from surefoot.render.tables import Body, Cell, HtmlTable, Item, Panel, Row
 
 #: The doubt up to which a row is sure.
@@ -41,11 +41,16 @@ class ErrorSection(Section):
     def summaries(self) -> list[Item]:
         """One sentence on all rows, and on each slice that can be picked."""
         a = self.a
-        groups = [("all", a.stated, a.seen, a.risk)]
-        groups += [(key, part.stated, part.seen, part.risk) for key, part in self.layers.items()]
+        groups = [("all", a.stated, a.seen, a.risk, a.reliability)]
+        groups += [(key, part.stated, part.seen, part.risk, part.reliability) for key, part in self.layers.items()]
         found = []
-        for key, stated, seen, risk in groups:
-            words = f"{pluralize(risk.n, 'row')}, {pluralize(stated, 'error')} expected, {rough_count(seen)} observed; "
+        for key, stated, seen, risk, bins in groups:
+            numbers = f"{pluralize(stated, 'error')} expected, {rough_count(seen)} observed"
+            weight = sum(one.rows for one in bins)
+            if risk.is_weighted and weight:
+                # sums of weights are no counts
+                numbers = f"by weight, {shares_words(stated, seen, weight, 'errors')}"
+            words = f"{pluralize(risk.n, 'row')}, {numbers}; "
             words += f"overstatement {points(risk.overstatement)}, CSR {significant(risk.csr)}."
             found.append(Item("", typeset(words), key=key))
         return found

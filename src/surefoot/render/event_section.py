@@ -24,6 +24,7 @@ from surefoot.render.next_steps import next_steps
 from surefoot.render.numbers import Number, percent, percent_interval, pluralize, ratio, risk_percent, rough_count
 from surefoot.render.section import Section
 from surefoot.render.severity import severity
+from surefoot.render.shared_wording import shares_words, weight_of_events
 from surefoot.render.tables import Body, Cell, HtmlTable, Item, Panel, Row
 from surefoot.risk.grouped_curves import flexible_curve_of_groups
 
@@ -114,6 +115,8 @@ class EventFigureSection(Section):
         found = []
         for key, risk, stated, seen in parts:
             numbers = f"{pluralize(stated, 'event')} expected, {rough_count(seen)} observed"
+            if risk.is_weighted:
+                numbers = f"by weight, {shares_words(stated, seen, weight_of_events(risk), 'the event')}"
             size = f"; O/E {ratio(risk.oe_ratio, *risk.oe_interval)}" if math.isfinite(risk.oe_ratio) else ""
             found.append(Item("", typeset(f"{pluralize(risk.n, 'row')}, {numbers}{size}."), key=key))
         if a.view == "classes":
@@ -193,7 +196,13 @@ class EventFigureSection(Section):
             )
             for band in found
         ]
-        names = ("Rows", "Expected events", "Observed", "Observed share", "O/E")
+        names = (
+            "Weight" if self.a.risk.is_weighted else "Rows",
+            "Expected events",
+            "Observed",
+            "Observed share",
+            "O/E",
+        )
         kinds = ("n wide", "n", "n", "n wide", "n")
         columns = [("Predicted", "t"), *zip(names, kinds, strict=True)]
         words = "Bands of about equally many rows."

@@ -67,7 +67,7 @@ def band_table(a: Assessment) -> PlainTable | None:
         return None
     columns = [
         Column("predicted", [event_wording.band_range(band) for band in found], is_number=False),
-        Column("rows", [rough_count(band.rows) for band in found], optional=2),
+        Column("weight" if a.risk.is_weighted else "rows", [rough_count(band.rows) for band in found], optional=2),
         Column("expected events", [rough_count(band.expected) for band in found]),
         Column("observed", [rough_count(band.observed) for band in found]),
         Column("observed share", [percent(band.observed / band.rows) for band in found], optional=3),

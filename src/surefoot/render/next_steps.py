@@ -8,12 +8,16 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from surefoot._io.printable import printable
 from surefoot._stats.binomial import limits
 from surefoot._stats.quantiles import quantile
 from surefoot.assessment.event_verdict import STRONG_FACTOR, is_within_factor
 from surefoot.assessment.result import Assessment
 from surefoot.decisions.offers import USUAL, best_offer
+from surefoot.predictions import ArrayPredictions
+from surefoot.render.event_spread import is_reversed
 from surefoot.render.numbers import exact_percent, percent, pluralize, points, rough_count, round_down, round_up
 from surefoot.risk.result import RiskResult
 
@@ -25,6 +29,8 @@ _LEAST_ROWS = 3
 _TOO_MANY = 10**9
 #: The calibrator for events: it corrects the level and the spread of every probability, not only of the largest.
 _OF_EVENTS = "beta"
+#: The rows of an assessment that is called a, which know how they are to be read.
+_ITS_ROWS = "a.predictions"
 #: Labels that are written into a call.
 _PLAIN = re.compile(r"[\w .+-]{1,40}")
 _NOT_ROWS = re.compile(r"\.(tally|json)$")
@@ -77,19 +83,29 @@ def _answer(a: Assessment) -> Step:
     if a.verdict == "inconclusive":
         return _collect(a)
     if a.verdict != "no evidence against calibration":
-        return _recalibrate(a) if _has_both_outcomes(a) else _check_outcomes(a)
+        if not _has_both_outcomes(a):
+            return _check_outcomes(a)
+        if a.view == "event" and is_reversed(a):
+            return Step(
+                "Check the labels, and which class is the event: the event is rarer where it is predicted more often. "
+                "Recalibration would only hide that."
+            )
+        return _recalibrate(a)
     if not a.slices or a.view == "classes":
         return _slice(a)
     return Step("Nothing to correct on this evidence. Check again on new rows.")
 
 
 def _has_both_outcomes(a: Assessment) -> bool:
-    """Whether an event occurred in some rows and not in others; of other views, true."""
-    return a.view != "event" or (a.risk.observed_events > 0 and a.risk.observed_errors > 0)
+    """Whether an event, or any class, occurred in some rows and not in others; of predictions, true."""
+    sides: list[RiskResult] = {"prediction": [], "event": [a.risk], "classes": [part.risk for part in a.slices]}[a.view]
+    return not sides or any(one.observed_events > 0 and one.observed_errors > 0 for one in sides)
 
 
 def _check_outcomes(a: Assessment) -> Step:
     """Outcomes that are all the same are more often a mistake in the data than in the model."""
+    if a.view == "classes":
+        return Step("Every row is of one class: check the labels. Recalibration needs rows of several classes.")
     found = "Every row has the event" if a.risk.observed_events else "No row has the event"
     return Step(
         f"{found}: check the outcomes, and which of them is the event. Recalibration needs rows with the event and "
@@ -111,7 +127,8 @@ def _act_alone(a: Assessment) -> list[Step]:
         from_here = exact_percent(offer.threshold)
         words = f"{start} from {from_here} confidence on: {percent(offer.coverage)} of rows, {wrong}:"
     else:
-        words = f"{start} on all rows: {wrong}:"
+        from_here = exact_percent(offer.threshold)
+        words = f"{start} from {from_here} confidence on, which is every row seen: {wrong}:"
     # of several error rates, each was looked at with a part of the level
     error, level = f"{offer.error:g}", f"{a.level / len(USUAL):g}"
     if a.path and (a.options or _NOT_ROWS.search(a.path)):
@@ -124,9 +141,30 @@ def _data(a: Assessment) -> str:
     """The arguments that stand for the data, as they are called everywhere."""
     if a.predictions is None:
         return "tally"
+    if not _is_plain(a):
+        return _ITS_ROWS
     if a.predictions.has_probabilities:
         return "y_true, probabilities"
     return "correct=correct, confidence=confidence" if a.predictions.truth is None else "y_true, y_pred, confidence"
+
+
+def _is_plain(a: Assessment) -> bool:
+    """Whether rows are read the same without a word on how: on labels, their order, logits, or what was attempted."""
+    p = a.predictions
+    if p is None or a.not_attempted:
+        return p is None
+    if not p.has_probabilities:
+        return True
+    return not (p.has_second or p.follows_logits or p.scores is not None) and _has_usual_labels(p)
+
+
+def _has_usual_labels(p: ArrayPredictions) -> bool:
+    """Whether columns are of the labels that they are taken for if nothing is said."""
+    labels = list(p.labels or ())
+    try:
+        return labels == list(range(len(labels))) or labels == sorted(set(np.asarray(p.truth).tolist()))
+    except TypeError:
+        return False
 
 
 def _label_more(a: Assessment) -> list[Step]:
@@ -328,7 +366,7 @@ def _recalibrate(a: Assessment) -> Step:
         return Step(f"{words}{where}; then assess what it predicts for new rows:", _event_call(a))
     if _is_below_half(a):
         then = "; then take predict_proba(confidence)[:, 1] for new rows"
-        return Step(f"{words}{where}{_brings(a)}{then}:", f"sf.calibrators.Beta().fit(confidence, {_correct(a)})")
+        return Step(f"{words}{where}{_brings(a)}{then}:", _below_half_call(a))
     has_classes = "auc" in a.metrics if a.predictions is None else a.predictions.has_probabilities
     return Step(f"{words}{where}{_brings(a)}:", _python_call(a, has_classes=has_classes))
 
@@ -353,6 +391,12 @@ def _is_below_half(a: Assessment) -> bool:
     return p is not None and not p.has_probabilities and bool((p.doubt > 0.5).any())
 
 
+def _below_half_call(a: Assessment) -> str:
+    if a.not_attempted:
+        return f"sf.calibrators.Beta().fit({_ITS_ROWS}.confidence, {_ITS_ROWS}.correct)"
+    return f"sf.calibrators.Beta().fit(confidence, {_correct(a)})"
+
+
 def _correct(a: Assessment) -> str:
     has_labels = "auc" in a.metrics if a.predictions is None else a.predictions.truth is not None
     return "y_true == y_pred" if has_labels else "correct"
@@ -360,16 +404,24 @@ def _correct(a: Assessment) -> str:
 
 def _event_call(a: Assessment) -> str:
     """Fit a calibrator of probabilities themselves: those of the event, or those of all classes."""
+    weight = ", sample_weight" if a.risk.is_weighted else ""
     if a.view == "classes":
-        return "sf.calibrators.Beta().fit(probabilities, y_true)"
+        labels = "" if a.predictions is None or _has_usual_labels(a.predictions) else ", labels=labels"
+        return f"sf.calibrators.Beta().fit(probabilities, y_true{weight}{labels})"
     event = repr(a.event) if _PLAIN.fullmatch(str(a.event)) else "event"
-    return f"sf.calibrators.Beta().fit(p_event, np.asarray(y_true) == {event})"
+    return f"sf.calibrators.Beta().fit(p_event, np.asarray(y_true) == {event}{weight})"
 
 
 def _python_call(a: Assessment, *, has_classes: bool) -> str:
+    p = a.predictions
     if has_classes:
-        return "sf.calibrate(y_true, probabilities)"
-    return f"sf.calibrate({_correct(a)}, np.column_stack([1 - np.asarray(confidence), confidence]))"
+        if p is None or _is_plain(a) or p.scores is not None:
+            return "sf.calibrate(y_true, probabilities)"
+        return f"sf.calibrate({_ITS_ROWS}.truth, {_ITS_ROWS}.probabilities, labels={_ITS_ROWS}.labels)"
+    correct, confidence = _correct(a), "confidence"
+    if a.not_attempted and p is not None:
+        correct, confidence = f"{_ITS_ROWS}.correct", f"{_ITS_ROWS}.confidence"
+    return f"sf.calibrate({correct}, np.column_stack([1 - np.asarray({confidence}), {confidence}]))"
 
 
 def _options(a: Assessment) -> list[str]:
@@ -377,7 +429,8 @@ def _options(a: Assessment) -> list[str]:
     if _is_below_half(a):
         return []
     used = _values(a.options)
-    if "--as-float64" in used:
+    if "--as-float64" in used or (a.view != "prediction" and a.risk.is_weighted):
+        # what the command does not read, or does not take
         return []
     if "--of" in used and "--positive" in a.options[a.options.index("--of") :]:
         # the event is one of several columns, which the command corrects together: that leaves the event off

@@ -8,7 +8,8 @@ import surefoot
 from surefoot._io.printable import printable
 from surefoot.assessment.result import Assessment
 from surefoot.figures.labels import significant
-from surefoot.render.numbers import confidence_percent, percent, pluralize
+from surefoot.render.numbers import confidence_percent, percent, percents, pluralize
+from surefoot.risk.result import RiskResult
 
 #: A share of rows with one probability that is worth a word.
 _SHARED = 0.5
@@ -33,6 +34,17 @@ def rows_of_weight(a: Assessment) -> float:
     heaviest = float(a.predictions.weight.max())
     weight = a.predictions.weight / heaviest
     return float(weight.sum() / (weight**2).sum()) / heaviest
+
+
+def shares_words(expected: float, observed: float, weight: float, what: str) -> str:
+    """Of weighted rows, in how much of the weight errors, or an event, were expected and observed."""
+    said, seen = percents(expected / weight, observed / weight)
+    return f"{what} expected in {said} of rows and observed in {seen}"
+
+
+def weight_of_events(r: RiskResult) -> float:
+    """What the rows of an event weigh together."""
+    return r.observed_events + r.observed_errors
 
 
 def rows_besides(a: Assessment) -> str:
