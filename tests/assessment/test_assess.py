@@ -329,3 +329,18 @@ def test_many_slices_can_be_assessed() -> None:
     a = sf.assess(p, by=np.arange(3000) % 150)
     assert len(a.slices) == 150
     assert sum(part.verdict in ("overconfident", "underconfident", "mixed") for part in a.slices) <= 1
+
+
+def test_the_most_surprising_rows_of_many_are_those_of_a_whole_sort() -> None:
+    rng = np.random.default_rng(0)
+    confidence = rng.choice([0.6, 0.7, 0.9, 0.95], 5000)
+    correct = rng.random(5000) < confidence
+    found = sf.assess(correct=correct, confidence=confidence).surprises
+    wrong = np.flatnonzero(~correct)
+    expected = wrong[np.argsort(-confidence[wrong], kind="stable")][: len(found)]
+    assert [one.row for one in found] == expected.tolist()
+    risk = rng.choice([0.01, 0.2, 0.8], 5000)
+    happened = (rng.random(5000) < risk).astype(int)
+    given = np.where(happened == 1, risk, 1 - risk)
+    first = np.argsort(given, kind="stable")[:12]
+    assert [one.row for one in sf.assess(happened, risk, of="event").surprises] == first.tolist()

@@ -56,7 +56,7 @@ def surprises_of(rows: ArrayPredictions, slicing: Any, most: int = 12) -> tuple[
     doubt = rows.doubt_of(slice(None))[wrong]
     certain = doubt == 0
     surprise = np.where(certain, np.inf, row_values(rows, SURPRISE)[0][wrong])
-    order = np.argsort(-surprise, kind="stable")[:most]
+    order = _least(-surprise, most)
     if certain.any():
         surprise = certain.astype(np.float64)
     shares = surprise / surprise.sum() if len(surprise) else surprise
@@ -84,7 +84,7 @@ def _of_event(rows: ArrayPredictions, slicing: Any, most: int) -> tuple[Surprise
     # what was given no probability at all, and happened, shares it all
     shares = np.isinf(loss).astype(np.float64) if np.isinf(loss).any() else loss
     shares = shares / (shares.sum() or 1.0)
-    order = [i for i in np.argsort(given, kind="stable")[:most].tolist() if given[i] < 0.5]
+    order = [i for i in _least(given, most).tolist() if given[i] < 0.5]
     numbers = rows.source_numbers()
     return tuple(
         Surprise(
@@ -98,3 +98,11 @@ def _of_event(rows: ArrayPredictions, slicing: Any, most: int) -> tuple[Surprise
         )
         for i in order
     )
+
+
+def _least(values: Any, most: int) -> Any:
+    """Where the least of some values are, rising, and of equal ones the first; of many, without sorting all of them."""
+    if len(values) <= most:
+        return np.argsort(values, kind="stable")
+    near = np.flatnonzero(values <= np.partition(values, most - 1)[most - 1])
+    return near[np.argsort(values[near], kind="stable")][:most]
