@@ -17,10 +17,11 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.isotonic import IsotonicRegression
 
 from surefoot.cli import run
-from surefoot.paper import datasets, protocol, search, training
+from surefoot.paper import datasets, document, protocol, search, training
 from surefoot.paper.claims import count, real_claims
 from surefoot.paper.datasets import SETS, MissingData, load
 from surefoot.paper.document_real import real_part
+from surefoot.paper.simulation import Plan
 from surefoot.paper.yardstick import RealCell, compare, share_of
 
 
@@ -75,6 +76,33 @@ def test_the_whole_pipeline(data: Path, tmp_path: Path, capfd: pytest.CaptureFix
     assert "Of a single split there is no range" in alone
     assert "of the continuous printed cells" not in alone
     assert "### By column" not in alone
+
+
+def test_all_writes_the_numbers_of_each_split_beside_the_page(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    # one set, hardly any simulation, and of the page that it is written
+    monkeypatch.setattr(datasets, "SETS", {"breast_cancer": SETS["breast_cancer"]})
+    monkeypatch.setattr(Plan, "like_the_paper", classmethod(lambda cls, seed=0: cls({100: 8}, seed, 4)))
+    monkeypatch.setattr(document, "document", lambda *given: "a page\n")
+    out = tmp_path / "out"
+    assert run(["paper", "all", "--fast", "-o", str(out), "--data", str(data)]) == 0
+    assert "paper.json" in capfd.readouterr().out
+    assert (out / "paper.md").read_text() == "a page\n"
+    written = json.loads((out / "paper.json").read_text())
+    assert sum(written["runs"][0].values()) == 4
+    assert [row["protocol"] for row in written["splits"]] == list(protocol.PROTOCOLS)
+    found = json.loads((out / "real-breast_cancer-page-42.json").read_text())
+    own = written["splits"][0]
+    assert (own["set"], own["split"], own["rounds"]) == ("breast_cancer", 42, found["model"]["rounds"])
+    for regime in ("raw", "isotonic", "platt"):
+        assert own[regime] == pytest.approx({column: found[regime][column] for column in own[regime]}, rel=1e-9)
+        assert {"csr", "sigma", "certain_wrong", "p_risk_1e-12"} <= set(own[regime])
+    assert set(written["splits"][-1]["raw"]) == {"csr", "sigma"}
+    # of a single split both ends are its number; sixteen columns of three regimes, accuracy once
+    ends = written["ranges"][0]
+    assert sum(len(ends[regime]) for regime in ("raw", "isotonic", "platt")) == 16 * 3 - 2
+    assert ends["raw"]["brier"] == [pytest.approx(found["raw"]["brier"], rel=1e-9)] * 2
 
 
 def test_a_range_reaches_half_a_digit_further() -> None:

@@ -132,12 +132,16 @@ def everything(
     data: Data = None,
     fast: Annotated[bool, typer.Option("--fast", help="Fewer repetitions, one split.")] = False,
 ) -> None:
-    """All of it, with the parameters that come along, in about an hour; paper.md puts it beside the printed tables."""
+    """All of it, with the parameters that come along, in about an hour; paper.md puts it beside the printed tables.
+
+    paper.json has the numbers of each split from which the page counts.
+    """
     with clear_errors():
         folder = _make_folder(out)
         from surefoot._io.writing import write_whole
         from surefoot.paper.datasets import SETS, MissingData, folder_of
         from surefoot.paper.document import document
+        from surefoot.paper.evidence import evidence, runs_above
         from surefoot.paper.figures import draw_figures
         from surefoot.paper.protocol import COMPARABLE, FIRST, PAGE, PROTOCOLS, UNWEIGHTED, Budget
         from surefoot.paper.real import Found, run
@@ -168,7 +172,8 @@ def everything(
         drawn = draw_figures(folder, models)
         controls = {kind: own for kind, own in found.items() if kind != PAGE.name}
         write_whole(folder / "paper.md", document(made, found[PAGE.name], controls, drawn))
-        for path in (*drawn, folder / "paper.md"):
+        write_whole(folder / "paper.json", evidence(runs_above(made), found))
+        for path in (*drawn, folder / "paper.md", folder / "paper.json"):
             print(f"  Wrote {path}")
         _refuse_missing(missing)
 
