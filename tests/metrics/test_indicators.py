@@ -11,7 +11,8 @@ from vectors import DOCUMENT, EDGES, VALUES, VECTORS, close, of
 
 import surefoot as sf
 from surefoot.metrics import ALL
-from surefoot.metrics.tested import binomial_p_values, pooled
+from surefoot.metrics.by_confidence import TERMS, levels
+from surefoot.metrics.tested import binomial_p_values, pooled, rejections, tcal_statistics
 
 NAMES = ("A", "B", "D", "E")
 
@@ -87,6 +88,48 @@ def test_binomial_p_values_are_those_of_scipy() -> None:
     np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-15)
     for k, n, p in ((4000, 9000, 0.45), (0, 5000, 1e-4), (20_000, 20_000, 0.9999)):
         assert binomial_p_values([k], [n], np.array([p]))[0] == pytest.approx(stats.binomtest(k, n, p).pvalue, rel=1e-8)
+
+
+@pytest.mark.parametrize("alpha", [1e-6, 0.05, 0.4])
+def test_bins_of_many_confidences_are_decided_as_each_confidence_would_be(alpha: float) -> None:
+    rng = np.random.default_rng(1)
+    hits, rows = np.array([0, 40, 4_000, 30_000, 7_000]), np.array([9_000, 5_000, 9_000, 30_000, 7_100])
+    shares = [np.append(rng.random(5_000), [0.0, 1.0, k / n]) for k, n in zip(hits[:3], rows[:3], strict=True)]
+    chances = [np.unique(x) for x in (*shares, 1 - 10 ** rng.uniform(-7, 0, 5_000), rng.random(100))]
+    bins, chance = np.repeat(np.arange(5), [len(x) for x in chances]), np.concatenate(chances)
+    expected = binomial_p_values(hits[bins], rows[bins], chance) <= alpha
+    assert 0 < expected.sum() < len(expected)
+    assert (rejections(hits, rows, bins, chance, alpha) == expected).all()
+
+
+def test_tcal_and_adaptive_ece_of_many_confidences_are_those_of_their_definitions() -> None:
+    rng = np.random.default_rng(2)
+    confidence = np.concatenate([rng.random(3_000), 1 - 10 ** rng.uniform(-9, -1, 1_000), rng.random(500).round(2)])
+    correct = rng.random(4_500) < confidence**1.2
+    p = sf.Predictions.from_correct(correct, confidence)
+    residual, variance = correct - confidence, confidence * (1 - confidence)
+    errors, spreads, skews = tcal_statistics(levels(p.tally(TERMS)), 24)
+    for level in range(24):
+        bins = np.floor(confidence * 2.0 ** (level + 1))
+        error = second = third = 0.0
+        for cell in np.unique(bins):
+            own = bins == cell
+            n, v = own.sum(), variance[own]
+            error += (residual[own].sum() ** 2 - (residual[own] ** 2).sum()) / n
+            second += 2 * (v.sum() ** 2 - (v**2).sum()) / n**2
+            third += 8 * (v.sum() / n) ** 3 * (n > 1)
+        assert errors[level] == pytest.approx(error / 4_500, rel=1e-10, abs=1e-15)
+        assert spreads[level] == pytest.approx(math.sqrt(second) / 4_500, rel=1e-10)
+        assert skews[level] == pytest.approx(third / second**1.5, rel=1e-10)
+
+    def gap(rows: np.ndarray) -> float:
+        mean = confidence[rows].mean()
+        below = rows[confidence[rows] < mean]
+        if len(rows) < 20 or not len(below):
+            return abs(residual[rows].sum())
+        return gap(below) + gap(rows[confidence[rows] >= mean])
+
+    assert sf.adaptive_ece(p, min_size=20) == pytest.approx(gap(np.arange(4_500)) / 4_500, rel=1e-12)
 
 
 def test_smooth_ece_is_a_fixed_point_of_direct_smoothing() -> None:

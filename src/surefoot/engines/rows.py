@@ -18,7 +18,7 @@ BLOCK = 4096
 #: Rows from which compiling a short loop pays even if nothing is cached, and from which running a kernel at hand does.
 COMPILE_FROM = 500_000
 #: Characters of a short loop: compiling takes time in proportion to the source, four seconds for 10,000 of them.
-_SHORT = 2_000
+_SHORT = 1_250
 RUN_FROM = 20_000
 #: Cells up to which the compiled loop keeps several tables side by side.
 COMPILED_CELLS = 1 << 12

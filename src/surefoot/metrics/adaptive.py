@@ -29,21 +29,19 @@ def adaptive_ece_metric(min_size: int = 100) -> Metric:
         at = levels(t)
         if not len(at.weight):
             return NOTHING
-        columns = (at.weight, at.rows, at.weight * at.confidence, at.gap)
-        total, parts = 0.0, [(0, len(at.weight))]
-        while parts:
-            start, stop = parts.pop()
+        columns = [np.append(x, 0.0) for x in (at.weight, at.rows, at.weight * at.confidence, at.gap)]
+        total, starts, stops = 0.0, np.array([0]), np.array([len(at.weight)])
+        while len(starts):
             # added up anew, not as differences of running sums: rounding must not move a mean off a tie
-            weight, rows, confidence, gap = (float(x[start:stop].sum()) for x in columns)
-            middle = start
-            if rows >= min_size:
-                # clipped: the mean of equal values may round past them
-                mean = min(max(confidence / weight, at.confidence[start]), at.confidence[stop - 1])
-                middle = start + int(np.searchsorted(at.confidence[start:stop], mean, side="left"))
-            if middle == start:
-                total += abs(gap)
-            else:
-                parts += [(start, middle), (middle, stop)]
+            edges = np.column_stack([starts, stops]).ravel()
+            weight, rows, confidence, gap = (np.add.reduceat(x, edges)[::2] for x in columns)
+            # clipped: the mean of equal values may round past them
+            mean = np.clip(confidence / weight, at.confidence[starts], at.confidence[stops - 1])
+            middles = np.searchsorted(at.confidence, mean, side="left")
+            is_split = (rows >= min_size) & (middles > starts)
+            total += float(np.abs(gap[~is_split]).sum())
+            starts, middles, stops = starts[is_split], middles[is_split], stops[is_split]
+            starts, stops = np.column_stack([starts, middles]).ravel(), np.column_stack([middles, stops]).ravel()
         return total / float(at.weight.sum())
 
     return Metric(

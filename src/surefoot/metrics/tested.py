@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from functools import cache
+from bisect import bisect_left
+from functools import cache, partial
 from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from surefoot._io.arguments import check_share, check_whole
-from surefoot._stats.binomial import at_most, more_than
+from surefoot._stats.binomial import at_most, more_than, probability_of
 from surefoot.core.keys import EACH_ROW
 from surefoot.core.metric import Metric, Outcome, undefined
 from surefoot.core.table import Floats
@@ -23,6 +24,10 @@ from surefoot.predictions.arguments import Columns, takes_predictions
 ROW_WEIGHT = Term("weight of the row", lambda row: row.weight, EACH_ROW)
 ROW_CONFIDENCE = Term("confidence of the row", lambda row: row.one * row.confidence, EACH_ROW)
 ROW_CORRECT = Term("correctness of the row", lambda row: row.one * row.correct, EACH_ROW)
+
+
+#: From so many distinct confidences in a bin on, those near the level are looked for.
+_MANY_CHANCES = 4096
 
 
 # -- TCE -------------------------------------------------------------------------------------------------------------
@@ -51,8 +56,8 @@ def tce_metric(alpha: float = 0.05, n_min: int | None = None, n_max: int | None 
         ordered = confidence[order]
         starts = np.flatnonzero(np.append(True, (ordered[1:] != ordered[:-1]) | (bins[1:] != bins[:-1])))
         counts = np.diff(np.append(starts, rows))
-        p = binomial_p_values(hits[bins[starts]], sizes[bins[starts]], ordered[starts])
-        return 100 * float(counts[p <= alpha].sum()) / rows
+        is_rejected = rejections(hits, sizes, bins[starts], ordered[starts], alpha)
+        return 100 * float(counts[is_rejected].sum()) / rows
 
     return Metric(
         "tce",
@@ -102,6 +107,43 @@ def pooled(correct: Floats, least: int, most: int) -> tuple[npt.NDArray[np.intp]
         sizes[-1] += least
         hits[-1] += sum(outcomes[len(outcomes) - least :])
     return np.array(sizes), np.array(hits)
+
+
+def rejections(
+    hits: npt.NDArray[np.intp], rows: npt.NDArray[np.intp], bins: npt.NDArray[np.intp], chance: Floats, alpha: float
+) -> npt.NDArray[np.bool_]:
+    """Which chances the exact two-sided test of their bin rejects; they ascend within each bin.
+
+    In a bin of many chances only those near the level are tested. The p-value is at least the tail that was seen, and
+    at most that tail and, for each other outcome, the mass of the one seen. Both fall as the chance moves away from
+    the share that was seen.
+    """
+    is_rejected, is_open = np.zeros(len(chance), dtype=bool), np.ones(len(chance), dtype=bool)
+    ends = np.flatnonzero(np.append(bins[1:] != bins[:-1], True)) + 1
+    for start, stop in zip(np.append(0, ends[:-1]).tolist(), ends.tolist(), strict=True):
+        if stop - start < _MANY_CHANCES:
+            continue
+        k, n = int(hits[bins[start]]), int(rows[bins[start]])
+        middle = start + int(np.searchsorted(chance[start:stop], k / n))
+        for tail, away in (
+            (partial(at_most, k, n), range(middle, stop)),
+            (partial(more_than, k - 1, n), range(middle - 1, start - 1, -1)),
+        ):
+
+            def is_apart(i: int, others: int, tail: Any = tail, k: int = k, n: int = n) -> bool:
+                p = chance[i]
+                return bool(tail(p) + others * (1 + 1e-6) * probability_of(k, n, p) <= alpha * (1 + 1e-9))
+
+            kept = bisect_left(away, True, key=partial(is_apart, others=0))
+            tested = bisect_left(away, True, key=partial(is_apart, others=n))
+            for sure, rejects in ((away[:kept], False), (away[tested:], True)):
+                where = slice(min(sure), max(sure) + 1) if sure else slice(0)
+                is_open[where], is_rejected[where] = False, rejects
+    which = np.flatnonzero(is_open)
+    if len(which):
+        of = bins[which]
+        is_rejected[which] = binomial_p_values(hits[of], rows[of], chance[which]) <= alpha
+    return is_rejected
 
 
 def binomial_p_values(hits: Any, rows: Any, chance: Floats) -> Floats:
@@ -211,16 +253,41 @@ def tcal_statistics(at: Levels, n_levels: int) -> tuple[Floats, Floats, Floats]:
     squares = wrong * at.confidence**2 + at.correct * (1 - at.confidence) ** 2
     variance = at.rows * at.confidence * (1 - at.confidence)
     pairs = at.rows * (at.confidence * (1 - at.confidence)) ** 2
-    statistics, spreads, skews = np.zeros(n_levels), np.zeros(n_levels), np.zeros(n_levels)
-    for level in range(n_levels):
-        bins = np.floor(at.confidence * 2.0 ** (level + 1))
-        starts = np.flatnonzero(np.append(True, bins[1:] != bins[:-1]))
-        n, r, r2, v, v2 = (np.add.reduceat(x, starts) for x in (at.rows, residual, squares, variance, pairs))
-        statistics[level] = float(((r * r - r2) / n).sum()) / rows
-        second = 2 * float((np.maximum(v * v - v2, 0.0) / n**2).sum())
-        spreads[level] = math.sqrt(second) / rows
-        skews[level] = 8 * float(((v / n) ** 3 * (n > 1)).sum()) / second**1.5 if second else 0.0
-    return statistics, spreads, skews
+    columns = np.stack([at.rows, residual, squares, variance, pairs])
+    moments = np.zeros((3, n_levels))
+    # from where most confidences have a bin of their own: coarser bins are made of finer ones
+    middle = min(n_levels - 1, int(math.log2(len(at.confidence))))
+    bins, sums = np.floor(at.confidence * 2.0 ** (middle + 1)), columns
+    for level in range(middle, -1, -1):
+        starts = _firsts(bins)
+        bins, sums = np.floor(bins[starts] / 2), np.add.reduceat(sums, starts, axis=1)
+        moments[:, level] = _tcal_parts(sums).sum(axis=1)
+    # and what is alone in its bin is alone in all finer ones
+    confidence, alone = at.confidence, np.zeros(3)
+    for level in range(middle + 1, n_levels):
+        if len(confidence):
+            starts = _firsts(np.floor(confidence * 2.0 ** (level + 1)))
+            sizes = np.diff(np.append(starts, len(confidence)))
+            parts = _tcal_parts(np.add.reduceat(columns, starts, axis=1))
+            moments[:, level] = parts[:, sizes > 1].sum(axis=1)
+            alone += parts[:, sizes == 1].sum(axis=1)
+            is_shared = np.repeat(sizes > 1, sizes)
+            confidence, columns = confidence[is_shared], columns[:, is_shared]
+        moments[:, level] += alone
+    error, second, third = moments
+    skews = np.divide(8 * third, (2 * second) ** 1.5, out=np.zeros(n_levels), where=second > 0)
+    return error / rows, np.sqrt(2 * second) / rows, skews
+
+
+def _firsts(bins: Floats) -> npt.NDArray[np.intp]:
+    """Where bins begin, of rows in order."""
+    return np.flatnonzero(np.append(True, bins[1:] != bins[:-1]))
+
+
+def _tcal_parts(sums: Floats) -> Floats:
+    """What each bin adds to the debiased squared error, and to half its variance and an eighth of its third moment."""
+    n, r, r2, v, v2 = sums
+    return np.stack([(r * r - r2) / n, np.maximum(v * v - v2, 0.0) / n**2, (v / n) ** 3 * (n > 1)])
 
 
 def _tcal(t: Tally) -> float | Outcome:
