@@ -48,10 +48,11 @@ def waits() -> list[Row]:
 
 
 def _child(*arguments: str, **environment: str) -> tuple[float, str]:
-    """The processor time of a process, and what it printed."""
+    """The processor time of a process, with bytecode at hand as where a package is installed, and what it printed."""
+    here = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
-        [sys.executable, *arguments], env={**os.environ, **environment}, capture_output=True, text=True, check=True
+        [sys.executable, *arguments], env={**here, **environment}, capture_output=True, text=True, check=True
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout

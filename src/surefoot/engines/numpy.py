@@ -20,6 +20,7 @@ import numpy.typing as npt
 from surefoot.core.doubt_table import CELLS, EXTREMES, FEW, DoubtTable, cell_program, exact_codes, extremes
 from surefoot.core.expression import evaluate
 from surefoot.core.keys import Codes, Key, ordered_bits
+from surefoot.core.ordering import stable_order
 from surefoot.core.table import Floats, Sums, Table
 from surefoot.core.tally import Tally
 from surefoot.core.term import Term, program_of
@@ -84,7 +85,7 @@ class NumpyEngine(Engine):
 
     def _under(self, codes: Codes, terms: Sequence[Term]) -> tuple[Codes, dict[str, Sums]]:
         """Sums under each distinct code: rows are sorted once, and neighbours added up."""
-        order = np.argsort(codes, kind="stable")
+        order = stable_order(codes)
         codes = codes[order]
         starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
         zeros = np.zeros(len(starts))

@@ -18,6 +18,7 @@ from surefoot._stats.quantiles import quantile
 from surefoot.core.frames import CurveTable
 from surefoot.core.keys import EXACT_CONFIDENCE
 from surefoot.core.metric import Metric, Outcome
+from surefoot.core.ordering import stable_order
 from surefoot.core.table import Floats
 from surefoot.core.tally import Tally
 from surefoot.core.term import Term
@@ -84,7 +85,7 @@ class _Errors(NamedTuple):
 
         Of N copies in order, it is the mean of the distances from place q (N - 1) to the next place.
         """
-        order = np.argsort(self.distance, kind="stable")
+        order = stable_order(self.distance)
         upto = np.cumsum(self.share[order])
         low = q * (upto[-1] - self.lightest)
         inside = np.minimum(upto, low + self.lightest) - np.maximum(upto - self.share[order], low)

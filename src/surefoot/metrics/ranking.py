@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from surefoot.core.keys import CLASS_SCORE
 from surefoot.core.metric import Metric, Outcome
+from surefoot.core.ordering import stable_order
 from surefoot.core.table import Floats, Table
 from surefoot.core.tally import Label, Tally
 from surefoot.core.term import Term
@@ -48,7 +49,7 @@ class ScoreOrder(NamedTuple):
 
     @staticmethod
     def of(scores: Floats) -> ScoreOrder:
-        order = np.argsort(scores, kind="stable")
+        order = stable_order(scores)
         return ScoreOrder(order, np.flatnonzero(np.append(True, np.diff(scores[order]) != 0)))
 
     def masses(self, weight: Floats) -> Floats:

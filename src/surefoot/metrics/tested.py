@@ -14,6 +14,7 @@ from surefoot._io.arguments import check_share, check_whole
 from surefoot._stats.binomial import at_most, more_than, probability_of
 from surefoot.core.keys import EACH_ROW
 from surefoot.core.metric import Metric, Outcome, undefined
+from surefoot.core.ordering import stable_order
 from surefoot.core.table import Floats
 from surefoot.core.tally import Tally
 from surefoot.core.term import Term
@@ -49,7 +50,7 @@ def tce_metric(alpha: float = 0.05, n_min: int | None = None, n_max: int | None 
         least, most = rows // 20 if n_min is None else n_min, rows // 5 if n_max is None else n_max
         if rows <= least:
             return undefined(f"{rows} rows make no bin of more than n_min = {least}")
-        order = np.argsort(confidence, kind="stable")
+        order = stable_order(confidence)
         sizes, hits = pooled(correct[order], least, most)
         # each confidence once for each bin: rows that share both share the test
         bins = np.repeat(np.arange(len(sizes)), sizes)

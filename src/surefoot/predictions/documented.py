@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from functools import cache
 from inspect import Parameter, cleandoc, signature
 from textwrap import fill, indent
 from typing import Any, TypedDict, TypeVar
@@ -139,11 +139,9 @@ def _document(docstring: str | None, taken: set[str]) -> str | None:
     # a function may have words of its own for one of them; those of a place come first, as it does
     described = {name.strip() for line in re.findall(r"^(\w[\w, ]*) :", own, re.MULTILINE) for name in line.split(",")}
     first, own = _split_places(own)
-    places, named = (
-        _entries({name: entry for name, entry in shared.items() if name not in skipped})
-        for shared, skipped in ((_POSITIONAL, described), (NAMED, taken | described))
-    )
-    entries = [first, places, own, named]
+    places = [_entry(name, *_POSITIONAL[name]) for name in _POSITIONAL if name not in described]
+    named = [_entry(name, *NAMED[name]) for name in NAMED if name not in taken | described]
+    entries = [first, *places, own, *named]
     return f"{head}Parameters\n----------\n" + "\n".join(part for part in entries if part) + f"\n\n{after}".rstrip()
 
 
@@ -160,10 +158,10 @@ _SECTIONS = tuple(
 )
 
 
-def _entries(described: Mapping[str, tuple[str, str]]) -> str:
-    return "\n".join(
-        f"{name} : {kind}\n{indent(fill(words, 106), '    ')}" for name, (kind, words) in described.items()
-    )
+@cache
+def _entry(name: str, kind: str, words: str) -> str:
+    """What a docstring says of an argument; every function says the same, and filling lines takes time."""
+    return f"{name} : {kind}\n{indent(fill(words, 106), '    ')}"
 
 
 def _annotation(name: str) -> str:
