@@ -56,6 +56,18 @@ def test_slices_of_spark_are_those_of_arrays(spark) -> None:
         assert_same(part, pushed.slices[value])
 
 
+def test_many_classes_of_spark_are_those_of_arrays(spark) -> None:
+    # shares whose sums are exact in any order; of equal ones the first is predicted
+    rng = np.random.default_rng(3)
+    p = rng.multinomial(1 << 20, rng.dirichlet(np.full(64, 0.1), 300)) / (1 << 20)
+    p[:20] = 1 / 64
+    frame = pd.DataFrame(p, columns=[f"p_{k}" for k in range(64)])
+    frame["y"] = rng.integers(0, 64, 300)
+    named = {"truth": "y", "probabilities": "p_", "labels": list(range(64))}
+    pushed = Predictions.from_frame(spark.createDataFrame(pa.Table.from_pandas(frame)), **named)
+    assert_same(tally(Predictions.from_frame(frame, **named)), tally(pushed))
+
+
 def test_spark_acts_alone_from_the_same_confidence(spark) -> None:
     rng = np.random.default_rng(9)
     confidence = rng.beta(8, 1, 4000)

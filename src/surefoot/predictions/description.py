@@ -32,6 +32,7 @@ from surefoot.predictions.doubt import (
 )
 from surefoot.predictions.frames import FramePredictions
 from surefoot.predictions.labels import check_labels, labels_in_names, labels_of_count, labels_of_second
+from surefoot.predictions.spark import with_choice
 
 #: More classes than this are identifiers.
 _MOST_CLASSES = 20_000
@@ -383,10 +384,23 @@ class _Description:
         return frame.with_columns(sf_confidence=confidence, sf_doubt=self.raised(doubt), sf_rounded=rounded)
 
     def with_all(self, frame: Any, classes: tuple[str, ...], given: str | None) -> Any:
-        nw, count = self.nw, len(classes)
+        nw = self.nw
         columns = [nw.col(name) for name in classes]
         total = nw.col("sf_total")
         self.ask(sums_to_one(Numbers((), self.float_type).sum_tolerance), "probabilities", total, total)
+        if frame.implementation == nw.Implementation.PYSPARK:
+            frame = with_choice(frame, classes, is_given=given is not None)
+            confidence, others = nw.col("sf_own"), nw.col("sf_others")
+        else:
+            frame, confidence, others = self.choose(frame, columns, given)
+        if self.floor is not None:
+            return frame.with_columns(**self.clipped(confidence))
+        doubt = self.raised(others.clip(0.0, 1.0))
+        return frame.with_columns(sf_confidence=confidence, sf_doubt=doubt, sf_rounded=confidence * 0.0)
+
+    def choose(self, frame: Any, columns: list[Any], given: str | None) -> tuple[Any, Any, Any]:
+        """The frame with the predicted class, the probability of that, and that of all others."""
+        nw, count = self.nw, len(columns)
         frame = frame.with_columns(sf_total=nw.sum_horizontal(*columns), sf_largest=nw.max_horizontal(*columns))
         if given is None:
             # the first of equals: those that are not the largest are moved behind all others
@@ -394,11 +408,7 @@ class _Description:
             frame = frame.with_columns(sf_predicted=nw.min_horizontal(*places))
         own = [self.flag(nw.col("sf_predicted") == k) for k in range(count)]
         confidence = nw.sum_horizontal(*(p * mine for p, mine in zip(columns, own, strict=True)))
-        if self.floor is not None:
-            return frame.with_columns(**self.clipped(confidence))
-        others = nw.sum_horizontal(*(p * (1 - mine) for p, mine in zip(columns, own, strict=True)))
-        doubt = self.raised(others.clip(0.0, 1.0))
-        return frame.with_columns(sf_confidence=confidence, sf_doubt=doubt, sf_rounded=confidence * 0.0)
+        return frame, confidence, nw.sum_horizontal(*(p * (1 - mine) for p, mine in zip(columns, own, strict=True)))
 
     # -- checks --------------------------------------------------------------------------------------------------------
 
