@@ -55,7 +55,7 @@ class Postgres:
 @contextmanager
 def running(*, syncs: bool = False) -> Iterator[Postgres]:
     """A server; skip if PostgreSQL is not installed."""
-    initdb, pg_ctl = _binary("initdb"), _binary("pg_ctl")
+    initdb, pg_ctl = binary("initdb"), binary("pg_ctl")
     if initdb is None or pg_ctl is None:
         pytest.skip("needs PostgreSQL")
     made = Postgres(initdb, pg_ctl, syncs=syncs)
@@ -67,6 +67,6 @@ def running(*, syncs: bool = False) -> Iterator[Postgres]:
         shutil.rmtree(made.home, ignore_errors=True)
 
 
-def _binary(name: str) -> str | None:
+def binary(name: str) -> str | None:
     found = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
     return shutil.which(name) or (str(found[-1]) if found else None)

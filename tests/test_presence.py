@@ -4,6 +4,7 @@ import os
 import shutil
 from importlib.util import find_spec
 
+import postgres_server
 import pytest
 
 pytestmark = pytest.mark.heavy
@@ -26,6 +27,11 @@ pytestmark = pytest.mark.heavy
         "venn_abers",
         "psycopg",
         "uvicorn",
+        "confluent_kafka",
+        "evaluate",
+        "inspect_ai",
+        "lightning",
+        "mlflow",
     ],
 )
 def test_a_package_is_there(package: str) -> None:
@@ -33,6 +39,11 @@ def test_a_package_is_there(package: str) -> None:
 
 
 @pytest.mark.skipif(not os.environ.get("CI"), reason="a matter of continuous integration")
-@pytest.mark.parametrize("program", ["java", "chromium", "chromedriver", "pdftotext"])
+@pytest.mark.parametrize("program", ["java", "chromium", "chromedriver", "pdftotext", "promtool", "curl"])
 def test_a_program_is_there(program: str) -> None:
     assert shutil.which(program)
+
+
+@pytest.mark.skipif(not os.environ.get("CI"), reason="a matter of continuous integration")
+def test_a_database_server_is_there() -> None:
+    assert postgres_server.binary("initdb")
