@@ -28,6 +28,9 @@ ALWAYS_TOLD = (
     *("oe_ratio", "calibration_in_the_large", "calibration_slope", "calibration_intercept", "scaled_brier", "ici"),
 )
 
+#: Metrics of the order of scores, beside those always told: from one look at each class all are had.
+RANKED = ("auc_gain", "cw_average_precision")
+
 #: Rows times classes up to which areas under curves get intervals, and are part of every assessment.
 MOST_RANKED = 2_000_000
 

@@ -227,13 +227,15 @@ def _plain(value: Any) -> Any:
 def _metrics_for(outputs: Outputs, rules: list[Rule]) -> tuple[list[str] | None, list[str] | None]:
     """The metrics to compute at once, and those to tally while a large file is read; None is all of them.
 
-    The first page needs few; those of a report follow when it has been printed.
+    The first page needs few; those of a report follow when it has been printed, but for what orders scores again.
     """
-    from surefoot.assessment.evidence import ALWAYS_TOLD
+    from surefoot.assessment.evidence import ALWAYS_TOLD, RANKED
 
     if not outputs.is_text or {"json", "markdown"} & set(outputs.files):
         return None, None
     wanted = [*(rule.name for rule in rules if rule.is_metric), *ALWAYS_TOLD]
+    if "html" in outputs.files:
+        wanted += RANKED
     return wanted, None if {"html", "tally"} & set(outputs.files) else wanted
 
 
