@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy.special import expit, logit, softmax
 from scipy.stats import poisson
@@ -173,3 +174,34 @@ def test_an_estimator_is_asked_about_its_event() -> None:
     a = sf.assess_estimator(model, X[500:], y[500:], of="event")
     assert (a.view, a.event) == ("event", 1)
     assert a["oe_ratio"] == pytest.approx(y[500:].sum() / model.predict_proba(X[500:])[:, 1].sum())
+
+
+@pytest.mark.parametrize(
+    "named", [{}, {"sample_weight": "weight"}, {"groups": "site"}], ids=["plain", "weights", "groups"]
+)
+def test_the_interval_of_oe_needs_no_rows(named: dict[str, str]) -> None:
+    """Frames whose rows never come here, and tallies, have the limits that the text prints."""
+    rng = np.random.default_rng(4)
+    p = rng.beta(1, 5, 600)
+    columns = {"y": (rng.random(600) < p).astype(int), "p": p, "site": np.arange(600) % 40, "weight": 1 + p}
+    frame = pl.DataFrame(columns)
+    lazy, rows = (sf.assess(f, y_true="y", probabilities="p", of="event", **named) for f in (frame.lazy(), frame))
+    found = lazy.intervals["oe_ratio"]
+    assert (found.value, found.low, found.high) == pytest.approx(
+        (lazy.risk.oe_ratio, *lazy.risk.oe_interval), rel=1e-12
+    )
+    assert set(lazy.intervals) == {"oe_ratio"}
+    if "sample_weight" not in named:  # of these, sums allow for any probabilities
+        of_rows = rows.intervals["oe_ratio"]
+        assert (found.low, found.high, found.standard_error) == pytest.approx(
+            (of_rows.low, of_rows.high, of_rows.standard_error), rel=1e-9
+        )
+        assert rows.risk.oe_interval == pytest.approx((of_rows.low, of_rows.high), rel=1e-12)
+
+
+def test_the_interval_of_oe_of_a_tally() -> None:
+    p = sf.Predictions.from_probabilities([1, 0, 0, 1, 0, 0], [0.5, 0.25, 0.25, 0.5, 0.25, 0.25], of="event")
+    kept = sf.assess(sf.tally(p)).intervals["oe_ratio"]
+    # Clopper and Pearson of 2 in 6, over the mean probability of 1/3
+    assert (kept.value, kept.low, kept.high) == pytest.approx((1.0, 3 * 0.0432719, 3 * 0.7772219), rel=1e-6)
+    assert not sf.assess(sf.tally(sf.Predictions.from_probabilities(p.truth, p.confidence, of="classes"))).intervals

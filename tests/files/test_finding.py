@@ -99,7 +99,7 @@ def test_a_file_of_an_event_and_its_risk_is_told_how_to_be_read(
 ) -> None:
     with pytest.raises(Ambiguous) as error:
         found(columns, **given)
-    assert error.value.hint.endswith(hint)
+    assert error.value.hint.endswith(f"{hint} (to assess it as a risk model, --of event too)")
     told = dict(zip(("truth", "probabilities"), shlex.split(hint)[2:5:2], strict=True))
     assert found(columns, **told) == Columns(**told)
 

@@ -332,6 +332,14 @@ def test_a_number_of_events_is_of_the_event_unless_another_view_was_chosen(name:
         function(["a", "b", "c"], np.eye(3))
 
 
+def test_the_former_intercept_has_no_mean_over_classes_either() -> None:
+    """Of two classes the intercepts cancel: their mean would be 0 however far off the model is."""
+    p = sf.Predictions.from_probabilities(DIED, RISK)
+    assert sf.cox_intercept(p.event(0)) == pytest.approx(-sf.cox_intercept(p.event(1)), rel=1e-9)
+    with pytest.raises(MetricUnavailable, match="not defined for of='classes'"):
+        sf.cox_intercept(DIED, RISK, of="classes")
+
+
 @pytest.mark.parametrize("name", OLD)
 def test_old_names_on_two_classes_point_to_both_numbers(name: str) -> None:
     old, new = getattr(sf, name), getattr(sf, OLD[name])

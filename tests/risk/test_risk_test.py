@@ -49,6 +49,19 @@ def test_the_normal_method_is_the_papers() -> None:
     assert r.method == "normal"
 
 
+def test_a_normal_chance_smaller_than_any_float_is_not_zero() -> None:
+    """190 standard deviations away: only what was given no doubt at all has a p-value of 0."""
+    wrong = of(np.full(4000, 0.1), np.ones(4000, dtype=bool))
+    assert risk_test(wrong, method="normal").pvalue == 5e-324
+    weighted = sf.Predictions.from_correct(wrong.correct, wrong.confidence, sample_weight=np.tile([1.0, 2.0], 2000))
+    by_sums = risk_test(sf.tally(weighted), method="normal")
+    assert by_sums.pvalue == 5e-324
+    assert by_sums.pvalue_omnibus == 1e-323
+    assert "< 1e-300" in str(sf.assess(sf.tally(weighted)))
+    certain = sf.Predictions.from_correct([False, True], [1.0, 0.5], sample_weight=[1.0, 2.0])
+    assert risk_test(sf.tally(certain), method="normal").pvalue == 0.0
+
+
 @pytest.mark.parametrize("alternative", ["overconfident", "underconfident"])
 @pytest.mark.parametrize(
     ("doubt", "wrong"),

@@ -339,7 +339,11 @@ def test_an_event_is_overpredicted() -> None:
     assert one.expected_errors == pytest.approx(risk[inside].sum())
     assert one.observed_errors == happened[inside].sum()
     assert one.overstatement == pytest.approx(risk[inside].mean() - happened[inside].mean())
-    assert "1 slice overpredicts".upper() in str(sf.find_slices(p, pl.DataFrame(columns)))
+    text = str(sf.find_slices(p, pl.DataFrame(columns)))
+    assert "1 slice overpredicts".upper() in text
+    assert "Difference is mean predicted probability less the share that happened" in text
+    for word in ("confidence", "overstatement", "errors"):  # the words of another question
+        assert word not in text.lower()
     frame = pl.DataFrame(columns | {"y": happened, "risk": risk})
     lazy = sf.find_slices(frame.lazy(), y_true="y", probabilities="risk", of="event", pos_label=True)
     assert names(lazy) == ["c0 = a"]

@@ -51,7 +51,7 @@ from surefoot.predictions.arguments import (
 )
 from surefoot.predictions.dataframe import is_frame, values_of
 from surefoot.predictions.named_file import read_file, source_of
-from surefoot.risk.event_intervals import event_intervals
+from surefoot.risk.event_intervals import event_intervals, oe_interval_of
 from surefoot.risk.intervals import Interval, value_intervals
 from surefoot.risk.law.counts import counts_of
 from surefoot.risk.result import RiskResult
@@ -333,7 +333,7 @@ def _conclude(evidence: Evidence, request: Request) -> Assessment:
         classes=None if evidence.labels is None else len(evidence.labels),
         commonest=math.nan if commonest is None else commonest[1],
         weight=whole[WEIGHT] / (len(slices) if is_of_classes else 1),
-        intervals=_intervals(rows, evidence),
+        intervals=_intervals(rows, evidence, totals),
         surprises=() if rows is None or is_of_classes else surprises_of(rows, evidence.slicing),
         counts=counts_of(whole),
         reliability=diagram,
@@ -395,7 +395,10 @@ def _commonest(whole: Tally, rows: ArrayPredictions | None) -> tuple[Label, floa
     return labels[most], float(weights[most] / weights.sum())
 
 
-def _intervals(rows: ArrayPredictions | None, evidence: Evidence) -> dict[str, Interval]:
+def _intervals(rows: ArrayPredictions | None, evidence: Evidence, totals: Tally) -> dict[str, Interval]:
+    if rows is None and totals.view == "event":
+        # of the numbers of an event, the one whose limits sums give
+        return {"oe_ratio": oe_interval_of(totals, evidence.dependence)}
     if rows is None or rows.view == "classes":
         return {}
     if rows.view == "event":

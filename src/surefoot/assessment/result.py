@@ -84,7 +84,8 @@ class Assessment:
     weight : float
         The sum of all sample weights; the number of rows if there are none.
     intervals : mapping of str to Interval
-        Confidence intervals of accuracy, cw_accuracy, auc, cw_auc and their differences, where the rows are in memory.
+        Confidence intervals of accuracy, cw_accuracy, auc, cw_auc and their differences, where the rows are in memory;
+        of an event, of the clinical numbers, of which only oe_ratio has one without rows.
     surprises : tuple of Surprise
         The wrong predictions with the highest confidence, where the rows are in memory.
     counts : Counts or None

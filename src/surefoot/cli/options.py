@@ -47,6 +47,14 @@ Positive = Annotated[
     typer.Option(
         "--positive",
         metavar="LABEL",
+        help="The label whose probability a single column holds; needed unless labels are 0 and 1.",
+    ),
+]
+PositiveOrEvent = Annotated[
+    str | None,
+    typer.Option(
+        "--positive",
+        metavar="LABEL",
         help="The label whose probability a single column holds, or the event of --of event; needed unless labels are "
         "0 and 1.",
     ),

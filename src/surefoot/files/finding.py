@@ -86,7 +86,8 @@ def _event_hint(name: str, head: pa.Table, given: dict[str, Any]) -> str:
     if not isinstance(truth, str) or not isinstance(risk, str):
         return ""
     command = _options(truth=truth, probabilities=risk)
-    return f"if '{printable(risk)}' is the probability of '{printable(truth)}', pass {command}{instead}"
+    said = f"if '{printable(risk)}' is the probability of '{printable(truth)}', pass {command}{instead}"
+    return f"{said} (to assess it as a risk model, --of event too)"
 
 
 def find_scores(name: str, head: pa.Table, given: Mapping[str, Any]) -> str | tuple[str, ...]:

@@ -15,7 +15,7 @@ from surefoot.core.metric import Metric, Outcome, undefined
 from surefoot.core.table import Floats
 from surefoot.core.tally import Tally
 from surefoot.core.term import Term
-from surefoot.core.view import OF_EVENTS, OF_ONE_EVENT, OF_PREDICTIONS
+from surefoot.core.view import OF_EVENTS, OF_ONE_EVENT, OF_PREDICTIONS, ONE_A_ROW
 from surefoot.metrics.by_confidence import NOTHING
 from surefoot.metrics.function import function_of
 
@@ -216,6 +216,7 @@ COX_INTERCEPT = Metric(
     ideal=0.0,
     direction="nearest",
     reference=_COX,
+    views=ONE_A_ROW,
     renamed="correctness_intercept",
     renamed_of_events="calibration_intercept",
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from dataclasses import dataclass
 from html import escape as escape_html
 
 import surefoot
@@ -28,6 +29,40 @@ from surefoot.search.found import Detectable, FoundSlice, FoundSlices, Search
 
 #: Slices that are shown, and columns that are named.
 _MOST, _MOST_COLUMNS = 20, 12
+
+
+@dataclass(frozen=True)
+class _Words:
+    """How rows are spoken of: what they state, what is counted, and how far the one is from the other."""
+
+    stated: str
+    counted: str
+    off: str
+    definition: str
+    of_all: str
+    like_others: str
+
+
+_OF_PREDICTIONS = _Words(
+    stated="confidences",
+    counted="errors",
+    off="overstatement",
+    definition="mean confidence less accuracy",
+    of_all="overstatement",
+    like_others="they err as other rows of the same confidence do, or as the rest of a larger group",
+)
+_OF_EVENTS = _Words(
+    stated="predicted probabilities",
+    counted="events",
+    off="difference",
+    definition="mean predicted probability less the share that happened",
+    of_all="a difference of",
+    like_others="the event is as frequent as in other rows of the same prediction, or as in the rest of a larger group",
+)
+
+
+def _words(search: Search) -> _Words:
+    return _OF_EVENTS if search.is_event else _OF_PREDICTIONS
 
 
 def render(found: FoundSlices, terminal: Terminal | None = None, *, is_command: bool = False) -> str:
@@ -103,7 +138,7 @@ def source(search: Search) -> str:
 def headline(found: FoundSlices) -> str:
     """The answer."""
     if not found:
-        return "No slice was found whose confidences are off"
+        return f"No slice was found whose {_words(found.search).stated} are off"
     parts = []
     for direction in dict.fromkeys(one.direction for one in found):
         many = sum(one.direction == direction for one in found)
@@ -117,15 +152,14 @@ def headline(found: FoundSlices) -> str:
 
 def slice_table(found: FoundSlices) -> PlainTable:
     """A row for each slice, worst first."""
-    kept = found[:_MOST]
-    what = "events" if found.search.is_event else "errors"
+    kept, words = found[:_MOST], _words(found.search)
     columns = [
         Column("slice", [one.name for one in kept], is_number=False),
         Column("rows", [count(one.rows) for one in kept]),
         Column("share", [percent(one.share) for one in kept], optional=3),
-        Column(f"expected {what}", [rough_count(one.expected_errors) for one in kept], optional=2),
+        Column(f"expected {words.counted}", [rough_count(one.expected_errors) for one in kept], optional=2),
         Column("observed", [count(one.observed_errors) for one in kept], optional=1),
-        Column("overstatement", [points(one.overstatement).removesuffix("s").removesuffix(" point") for one in kept]),
+        Column(words.off, [points(one.overstatement).removesuffix("s").removesuffix(" point") for one in kept]),
         Column("95% CI" if found.search.level == 0.05 else "CI", [_interval(one) for one in kept]),
         Column("adj. p", [pvalue(one.pvalue_adjusted) for one in kept], optional=4),
     ]
@@ -138,17 +172,12 @@ def _interval(one: FoundSlice) -> str:
 
 def sentences(found: FoundSlices) -> list[str]:
     """What the answer rests on, and what it leaves open."""
-    search = found.search
+    search, words = found.search, _words(found.search)
     said = []
     if found:
-        what = (
-            "mean predicted probability less the share that happened"
-            if search.is_event
-            else ("mean confidence less accuracy")
-        )
         said.append(
-            f"Overstatement is {what}, in points of 100. The intervals of all groups that were searched hold together "
-            f"with probability {exact_percent(round(1 - search.level, 12))}."
+            f"{words.off.capitalize()} is {words.definition}, in points of 100. The intervals of all groups that were "
+            f"searched hold together with probability {exact_percent(round(1 - search.level, 12))}."
         )
     groups = f"{search.groups_of_one:,} of one column"
     if search.groups_of_two:
@@ -160,11 +189,11 @@ def sentences(found: FoundSlices) -> list[str]:
         else ""
     )
     said.append(
-        f"Groups of at least {search.min_rows:,} rows: {groups}{over}. If all confidences were right and rows "
+        f"Groups of at least {search.min_rows:,} rows: {groups}{over}. If all {words.stated} were right and rows "
         f"independent, any slice at all would be found with probability at most {exact_percent(search.level)}."
     )
     said.append(
-        f"All rows together: overstatement {points(search.overstatement)} "
+        f"All rows together: {words.of_all} {points(search.overstatement)} "
         f"(95% CI {points_interval(*search.overstatement_interval)})."
     )
     if search.like_others or search.overlapping:
@@ -173,8 +202,8 @@ def sentences(found: FoundSlices) -> list[str]:
         said.append(_missed(search))
     else:
         said.append(
-            f"With {pluralize(search.rows, 'row')} only large groups whose confidences are far off can be found: this "
-            "says little about the others."
+            f"With {pluralize(search.rows, 'row')} only large groups whose {words.stated} are far off can be found: "
+            "this says little about the others."
         )
     return said
 
@@ -183,25 +212,23 @@ def _others(search: Search) -> str:
     parts = []
     if search.like_others:
         noun = "more group is" if search.like_others == 1 else "more groups are"
-        parts.append(
-            f"{search.like_others:,} {noun} flagged and not listed: they err as other rows of the same confidence do, "
-            "or as the rest of a larger group"
-        )
+        parts.append(f"{search.like_others:,} {noun} flagged and not listed: {_words(search).like_others}")
     if search.overlapping:
         noun = "more overlaps" if search.overlapping == 1 else "more overlap"
-        parts.append(f"{search.overlapping:,} {noun} with the slices above, which explain the errors")
+        parts.append(f"{search.overlapping:,} {noun} with the slices above, which explain the {_words(search).counted}")
     return f"{'; '.join(parts)}."
 
 
 def _missed(search: Search) -> str:
     """How large an overstatement has to be to be found."""
+    off = _words(search).off
     sizes = [_size(one) for one in search.detectable if one.of_one_column is not None]
     if not sizes:
-        return "No overstatement of so few rows would be found."
+        return f"No {off} of so few rows would be found."
     hidden = [percent(one.share).replace(".0%", "%") for one in search.detectable if one.of_one_column is None]
     none = f" In {' or '.join(hidden)} of rows none would be found, however large." if hidden else ""
     return (
-        "What can be missed: smaller overstatements than these, which are found in four of five cases, approximately: "
+        f"What can be missed: smaller {off}s than these, which are found in four of five cases, approximately: "
         f"{'; '.join(sizes)}.{none}"
     )
 
@@ -238,23 +265,24 @@ def _names(names: list[str]) -> str:
 def next_step(found: FoundSlices, *, is_command: bool = False) -> Step:
     """What to do; on the command line with the command, where the file can be read by one."""
     search = found.search
+    stated = _words(search).stated
     low, high = search.overstatement_interval
     if not found and (low > 0 or high < 0):
-        return Step("Next: confidences are off in all rows alike. Correct them with a calibrator fitted to all rows.")
+        return Step(f"Next: {stated} are off in all rows alike. Correct them with a calibrator fitted to all rows.")
     column = found[0].columns[0] if found else "COLUMN"
     command = ""
     if is_command and search.path and search.options:
         command = shlex.join(["surefoot", "assess", printable(search.path, 500), *search.options, "--by", column])
     if not found:
         words = (
-            "Next: this does not show that confidences are right in every group, only that none stands out among so "
+            f"Next: this does not show that {stated} are right in every group, only that none stands out among so "
             "many rows. Name a group that matters"
         )
         end = ", which is tested without sharing the level"
         return Step(f"{words}{end}:", command) if command else Step(f"{words} with by={end}.")
     worst = found[0]
     words = f"Next: look at rows of the worst slice, {worst.name}: are labels, inputs or training data different there?"
-    confirm = "Confirm a slice on new rows before you correct confidences for it."
+    confirm = f"Confirm a slice on new rows before you correct {stated} for it."
     hidden = "" if worst.conditions[0].value is not None else " once its values are categories"
     if command:
         return Step(f"{words} {confirm} This shows where it errs{hidden}:", command)

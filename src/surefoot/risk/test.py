@@ -231,7 +231,7 @@ class _RiskTest:
         if self.is_known_by_sums:
             # all that totals of weighted rows can say: z, of which the capped companion is not known
             z = float(CSR_Z.evaluate(tally).value)
-            p = 0.0 if surprised else normal_cdf(-z if alternative == "overconfident" else z)
+            p = 0.0 if surprised else _normal_chance(-z if alternative == "overconfident" else z)
             plain, companion = Tail(p, p), Tail(math.nan, math.nan)
             together = _omnibus_of_sums(self.effects, tally, p, alternative)
         elif self.is_tested:
@@ -319,7 +319,7 @@ def _omnibus_of_sums(effects: Effects, tally: Tally, pvalue: float, alternative:
     sign = 1 if alternative == "overconfident" else -1
     spread = spread_of_errors(tally)
     excess = sign * (tally[WRONG] - tally[DOUBT])
-    counted = normal_cdf(-excess / spread) if spread else float(excess <= 0)
+    counted = _normal_chance(-excess / spread) if spread else float(excess <= 0)
     observed, expected = effects.observed_errors, effects.expected_errors
     found = tuple(
         Direction(name, *numbers, p, min(1.0, 2 * p))
@@ -378,8 +378,14 @@ def _normal_tail(rows: BernoulliSum, s: float) -> Tail:
     mean, spread = rows.mean, rows.deviation
     if not spread:
         return Tail(float(s <= mean), float(s <= mean) / 2)
-    p = normal_cdf((mean - s) / spread)
+    p = _normal_chance((mean - s) / spread)
     return Tail(p, p)
+
+
+def _normal_chance(z: float) -> float:
+    """The chance of a normal number below z; what is smaller than any float is the smallest one, for it is not zero."""
+    p = normal_cdf(z)
+    return p if p or math.isinf(z) else math.ulp(0.0)
 
 
 def _tails_by_draws(law: _Law, capped: _Law, rng: np.random.Generator, draws: int) -> tuple[Tail, Tail]:
