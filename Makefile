@@ -33,11 +33,11 @@ test: check
 		$(if $(COVERAGE),--cov --cov-report=term:skip-covered --cov-fail-under=92)
 
 # what needs more than Python: Java for Spark, torch (Triton's interpreter runs the GPU's kernels anywhere), a browser;
-# the packages that values are compared with, and the tools that there are hooks for
+# the packages that values are compared with, and the tools that there are hooks for. Files stay together, for what they start
 test-heavy: .venv/.ready
 	$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/pip install --quiet --disable-pip-version-check '$(TORCH)'
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[torch,spark,conformance,browser,kafka,evaluate,inspect,lightning,mlflow]' triton
-	$(BIN)/python -m pytest -m heavy
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m heavy -n auto --dist loadfile
 
 # damaged files of every kind; another FUZZ_SEED gives others
 FUZZ_FILES ?= 100000
