@@ -28,6 +28,9 @@ RIGHT = ("correct", "c", "right", "yes", "true", "1", "pass", "passed", "+")
 WRONG = ("incorrect", "i", "wrong", "no", "false", "0", "fail", "failed", "-")
 SKIPPED = ("notattempted", "n", "refused", "abstained")
 OUTCOMES = (*RIGHT, *WRONG, *SKIPPED)
+#: Outcomes beside which a dash is none: people write it where there is none.
+WORDS = tuple(one for one in (*RIGHT, *WRONG) if one not in "+-")
+DASH_HINT = "a dash is an outcome beside + only: write no if it is one, or leave the cell empty"
 #: Those that no label is called by.
 GRADES = ("correct", "c", "incorrect", "i", *SKIPPED)
 YES, NO = ("yes", "y", "true", "1"), ("no", "n", "false", "0")
@@ -154,6 +157,8 @@ def _words_of(argument: str, given: Any, known: tuple[str, ...], hint: str) -> t
     """Which values mean yes, and which rows were attempted; raise for the first that is no word of those known."""
     found, where = _distinct_keys(argument, given)
     strange = np.array([key not in known for key in found])[where]
+    if "-" in known and not strange.any() and not {*WORDS}.isdisjoint(found):
+        strange, hint = np.array([key == "-" for key in found])[where], DASH_HINT
     if strange.any():
         (row,) = first_row(strange)
         value = as_column(argument, np.array(given, dtype=object) if isinstance(given, list | tuple) else given)[row]

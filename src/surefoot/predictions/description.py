@@ -8,7 +8,17 @@ from typing import Any
 
 from surefoot.core.tally import Label
 from surefoot.errors import InvalidPredictions
-from surefoot.predictions.attempts import NO, RIGHT, SEPARATORS, SKIPPED, WRONG, YES, NothingAttempted
+from surefoot.predictions.attempts import (
+    DASH_HINT,
+    NO,
+    RIGHT,
+    SEPARATORS,
+    SKIPPED,
+    WORDS,
+    WRONG,
+    YES,
+    NothingAttempted,
+)
 from surefoot.predictions.checks import (
     FRACTION,
     NOT_NEGATIVE,
@@ -90,6 +100,8 @@ class _Description:
         self.alone: str | None = None
         #: The type of confidences, or of probabilities of all classes.
         self.float_type = "float64"
+        #: The column of outcomes in words, among which a dash is none.
+        self.in_words: str | None = None
         self.checks: list[_Asked] = []
 
     def predictions(self) -> FramePredictions:
@@ -231,6 +243,7 @@ class _Description:
             return self.flag(x)
         if self.is_text(column):
             self.ask(IN_WORDS, column, self.word(column), self.text(column))
+            self.in_words = column
             return self.flag(self.word(column).is_in(list(RIGHT)))
         if not dtype.is_numeric():
             raise InvalidPredictions(f"is of type {dtype}", argument="correct", column=column, hint=OUTCOME.hint)
@@ -413,7 +426,12 @@ class _Description:
         sums["sf_certain"] = self.flag(nw.col("sf_doubt") == 0)
         if self.alone is not None:
             sums |= self.signs_of_types(nw.col(self.alone))
+        if self.in_words is not None:
+            word = self.word(self.in_words)
+            sums |= {"sf_dashes": self.flag(word == "-"), "sf_words": self.flag(word.is_in([*WORDS]))}
         row = self.verify_now(frame, **sums)
+        if row.get("sf_dashes") and row["sf_words"]:
+            raise InvalidPredictions(argument="correct", column=self.in_words, value="-", hint=DASH_HINT)
         if not row["sf_w"]:
             why = "holds weights that are all 0"
             raise InvalidPredictions(
