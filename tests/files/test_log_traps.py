@@ -376,6 +376,22 @@ def test_equal_ids_are_refused_only_where_the_order_differs(tmp_path: Path) -> N
     assert "two rows have the same id" in str(found.exception or "") + found.output
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_model_that_was_asked_twice_is_paired_with_one_that_was_asked_once(turned: bool, tmp_path: Path) -> None:
+    """It was refused because only one of them has groups; of the rows in common, none repeats another."""
+    samples = [sample(i, of_score={"confidence": 0.5 + i / 100}) for i in range(30)]
+    once = inspect(tmp_path / "once.json", samples)
+    twice = inspect(tmp_path / "twice.json", [{**one, "epoch": e} for one in samples for e in (1, 2)], epochs=2)
+    models = [f"once={once}", f"twice={twice}"]
+    found = CliRunner().invoke(app, ["compare", *(models[::-1] if turned else models), "--json"])
+    assert found.exit_code == 0, found.output
+    document = json.loads(found.output)
+    assert document["pairing"] == "30 rows in both, found by task and id and epoch: differences are paired"
+    alone = sf.assess(once, correct="scores.graded.value", confidence="scores.graded.confidence").risk
+    for model in document["models"].values():
+        assert (model["risk"]["n"], model["risk"]["pvalue"]) == (30, pytest.approx(alone.pvalue, rel=1e-12))
+
+
 # -- text --------------------------------------------------------------------------------------------------------------
 
 

@@ -65,6 +65,16 @@ def batch(i: int) -> dict[str, Any]:
     return {"id": "b", "custom_id": f"q{i}", "response": {"status_code": 200, "body": body}, "error": None}
 
 
+def reply(i: int) -> dict[str, Any]:
+    """A line of a batch output whose body is a list of items: what the model thought, and what it said in parts."""
+    line = batch(i)
+    content = line["response"]["body"].pop("choices")[0]["message"]["content"]
+    parts = [{"type": "output_text", "text": part} for part in (content[:9], content[9:])]
+    output = [{"type": "reasoning", "content": []}, {"type": "message", "role": "assistant", "content": parts}]
+    line["response"]["body"]["output"] = output
+    return line
+
+
 def harness(i: int, **more: Any) -> dict[str, Any]:
     return {
         "doc_id": i,
@@ -143,6 +153,7 @@ CASES: dict[str, tuple[str, dict[str, int], int]] = {
         0,
     ),
     "batch.jsonl": (lines(batch), {NO: 2}, 0),
+    "batch of items.jsonl": (lines(reply), {NO: 2}, 0),
     "samples_gsm8k_2026-01-01T00-00-00.jsonl": (lines(harness), {UNSTATED: 2}, 0),
     "samples_stated.jsonl": (lines(lambda i: harness(i, confidence=CONFIDENCE[i], resps=[["4"]])), {NO: 2}, 0),
     "samples_logprob.jsonl": (
