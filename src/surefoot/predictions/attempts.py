@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot.errors import InvalidPredictions
-from surefoot.predictions.checks import OUTCOME, check_lengths, refuse_null
+from surefoot.predictions.checks import OUTCOME, Check, check_lengths, refuse_null
 from surefoot.predictions.columns import Array, as_array, as_column, first_row, is_missing
 
 if TYPE_CHECKING:
@@ -38,6 +38,21 @@ YES, NO = ("yes", "y", "true", "1"), ("no", "n", "false", "0")
 SEPARATORS = r"[\s_]+|\b-+"
 _HINT = f"{OUTCOME.hint}, or in words CORRECT, INCORRECT or NOT_ATTEMPTED (also C, I, N, refused, abstained)"
 _FLAG_HINT = "it should be true or false, 1 or 0, yes or no"
+#: The same of columns of lazy frames.
+IN_WORDS = Check(
+    lambda x: ~x.is_in([*RIGHT, *WRONG]),
+    "",
+    "are no outcomes",
+    "an outcome is true or false, 1 or 0, or in words CORRECT, INCORRECT or NOT_ATTEMPTED",
+    "{0} not in ('CORRECT', 'INCORRECT', 'NOT_ATTEMPTED')",
+)
+FLAG_IN_WORDS = Check(
+    lambda x: ~x.is_in([*YES, *NO]),
+    "",
+    "are neither yes nor no",
+    "it should be true or false, 1 or 0, yes or no",
+    "{0} not in ('yes', 'no')",
+)
 
 
 class NothingAttempted(InvalidPredictions):

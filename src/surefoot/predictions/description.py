@@ -10,12 +10,12 @@ from surefoot.core.tally import Label
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions.attempts import (
     DASH_HINT,
-    NO,
+    FLAG_IN_WORDS,
+    IN_WORDS,
     RIGHT,
     SEPARATORS,
     SKIPPED,
     WORDS,
-    WRONG,
     YES,
     NothingAttempted,
 )
@@ -48,20 +48,6 @@ _MOST_CLASSES = 20_000
 
 NULL = Check(lambda x: x.is_null(), "is null", "are null", "fill or drop them", "{0} is null")
 NAN = Check(lambda x: x.is_nan(), "is nan", "are nan", "fill or drop them", "{0} is nan")
-IN_WORDS = Check(
-    lambda x: ~x.is_in([*RIGHT, *WRONG]),
-    "",
-    "are no outcomes",
-    "an outcome is true or false, 1 or 0, or in words CORRECT, INCORRECT or NOT_ATTEMPTED",
-    "{0} not in ('CORRECT', 'INCORRECT', 'NOT_ATTEMPTED')",
-)
-FLAG_IN_WORDS = Check(
-    lambda x: ~x.is_in([*YES, *NO]),
-    "",
-    "are neither yes nor no",
-    "it should be true or false, 1 or 0, yes or no",
-    "{0} not in ('yes', 'no')",
-)
 
 
 @dataclass(frozen=True)
