@@ -113,6 +113,17 @@ def test_what_is_no_percentage_is_shown_as_it_is_written(tmp_path: Path) -> None
         sf.load(path)
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_files_on_two_scales_are_told_apart(turned: bool, tmp_path: Path) -> None:
+    """It used to be said of one row, which should be corrected."""
+    names = ["b.jsonl", "a.jsonl"] if turned else ["a.jsonl", "b.jsonl"]
+    confidences(tmp_path / names[0], [85, 90, 60])
+    confidences(tmp_path / names[1], [0.85, 0.9, 0.6])
+    told = r"b\.jsonl, row 1: confidence is (0\.)?85(\.0)?, but those of .*a\.jsonl (hold perc|lie betw)"
+    with pytest.raises(sf.InvalidPredictions, match=f"{told}.*write both files on one scale"):
+        sf.load(tmp_path)
+
+
 def test_a_pattern_and_a_scale_go_together(tmp_path: Path) -> None:
     path = lines(tmp_path / "a.jsonl", [{"correct": True, "text": f"sure: {c}"} for c in (90, 0.5, 60)])
     named = {"correct": "correct", "confidence": "text", "confidence_pattern": r"sure: ([\d.]+)"}

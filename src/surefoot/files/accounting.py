@@ -81,6 +81,8 @@ class Accounting:
     answers: str = ""
     #: "percent" or "share of 1", once rows have told.
     scale: str = ""
+    #: The file whose rows told.
+    _told_by: str = ""
     #: The largest number without a unit, and the first that is 1 while nothing has told the scale.
     _largest: float = 0.0
     _one: dict[str, Any] | None = None
@@ -169,6 +171,7 @@ class Accounting:
         if kinds.is_floating(column.type) or kinds.is_integer(column.type):
             values = numbers_of(column).astype(np.float64, copy=False)
             if self._are_shares(values) and attempted.all():
+                self._told_by = self._told_by or where["file"]
                 self.scale = "share of 1"
                 if name == self.columns.confidence:
                     self._stated = values
@@ -249,6 +252,7 @@ class Accounting:
             self.scale = "percent" if self.manner.percent else "share of 1"
         elif not self.scale and (is_large.any() or is_small.any()):
             self.scale = "percent" if int(is_large.sum()) > int(is_small.sum()) else "share of 1"
+            self._told_by = where["file"]
         if self.scale == "percent":
             beyond = bare & ((values < 0) | (values > 100))
             if beyond.any():
@@ -259,8 +263,12 @@ class Accounting:
         is_near = values < 1.01  # a share of 1 that is wrong by a little is refused as what it is
         against = is_small if self.scale == "percent" else is_large & (values <= 100) & ~is_near
         if against.any():
-            others = "other rows hold percentages" if self.scale == "percent" else "other rows lie between 0 and 1"
-            raise refuse(against, f"but {others}", f"{_PERCENT} if all are percentages, or correct the row")
+            is_elsewhere = self._told_by not in ("", where["file"])
+            others = f"those of {printable(self._told_by)}" if is_elsewhere else "other rows"
+            others += " hold percentages" if self.scale == "percent" else " lie between 0 and 1"
+            hint = f"{_PERCENT} if all are percentages, or "
+            hint += "write both files on one scale" if is_elsewhere else "correct the row"
+            raise refuse(against, f"but {others}", hint)
         if not (self.scale or self._one or is_float) and (bare & (values == 1)).any():
             row = int((bare & (values == 1)).argmax())
             self._one = {"column": name, "row": where["row"] + row, "value": float(values[row]), "file": where["file"]}
