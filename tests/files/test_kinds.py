@@ -51,6 +51,8 @@ NOT_READ: dict[str, tuple[bytes, str]] = {
     "a.docx": (DOCX, "Word document"),
     "b.xlsx": (DOCX, "Word document"),
     "a.zip": (zipped(inside_dot_csv=b"a,b\n1,2\n"), "zip archive (with inside.csv); unpack it"),
+    "b.npz": (zipped(inside_dot_csv=b"a,b\n1,2\n"), "zip archive (with inside.csv); unpack it"),
+    "c.xlsx": (zipped(inside_dot_csv=b"a,b\n1,2\n"), "zip archive (with inside.csv); unpack it"),
     "cut.zip": (zipped(inside_dot_csv=b"a,b\n1,2\n")[:30], "cut off or damaged"),
     "a.pkl": (pickle.dumps([1, 2], protocol=4), "pickled Python objects, which may run code when loaded"),
     "b.pkl": (pickle.dumps([1, 2], protocol=0), "pickled Python objects"),
@@ -122,6 +124,20 @@ def test_a_name_that_contradicts_the_content(
     write(rows, path)
     assert run(["assess", str(path)]) == 3
     assert capfd.readouterr().err.rstrip().endswith(f"x.csv: {said}")
+
+
+@pytest.mark.parametrize("text", ['[{"correct": 1, "confidence": 0.5}]', '[\n  {"correct": 1}\n]\n'])
+def test_an_array_of_objects_called_csv(text: str, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text(text)
+    with pytest.raises(sf.InvalidPredictions, match=r"it is JSON; rename it to x\.jsonl"):
+        sf.load(tmp_path / "x.csv")
+
+
+def test_text_called_a_database(text: str, tmp_path: Path) -> None:
+    """It used to be told that the file is not a database."""
+    (tmp_path / "x.db").write_text(text)
+    with pytest.raises(sf.InvalidPredictions, match=r"it is CSV text; rename it to x\.csv"):
+        sf.load(tmp_path / "x.db")
 
 
 def test_text_called_json(text: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -113,6 +113,17 @@ def test_what_is_no_percentage_is_shown_as_it_is_written(tmp_path: Path) -> None
         sf.load(path)
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_files_on_two_scales_are_told_apart(turned: bool, tmp_path: Path) -> None:
+    """It used to be said of one row, which should be corrected."""
+    names = ["b.jsonl", "a.jsonl"] if turned else ["a.jsonl", "b.jsonl"]
+    confidences(tmp_path / names[0], [85, 90, 60])
+    confidences(tmp_path / names[1], [0.85, 0.9, 0.6])
+    told = r"b\.jsonl, row 1: confidence is (0\.)?85(\.0)?, but those of .*a\.jsonl (hold perc|lie betw)"
+    with pytest.raises(sf.InvalidPredictions, match=f"{told}.*write both files on one scale"):
+        sf.load(tmp_path)
+
+
 def test_a_pattern_and_a_scale_go_together(tmp_path: Path) -> None:
     path = lines(tmp_path / "a.jsonl", [{"correct": True, "text": f"sure: {c}"} for c in (90, 0.5, 60)])
     named = {"correct": "correct", "confidence": "text", "confidence_pattern": r"sure: ([\d.]+)"}
@@ -374,6 +385,22 @@ def test_equal_ids_are_refused_only_where_the_order_differs(tmp_path: Path) -> N
     lines(two, rows[::-1])
     found = CliRunner().invoke(app, ["compare", f"one={one}", f"two={two}", "--json"])
     assert "two rows have the same id" in str(found.exception or "") + found.output
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_model_that_was_asked_twice_is_paired_with_one_that_was_asked_once(turned: bool, tmp_path: Path) -> None:
+    """It was refused because only one of them has groups; of the rows in common, none repeats another."""
+    samples = [sample(i, of_score={"confidence": 0.5 + i / 100}) for i in range(30)]
+    once = inspect(tmp_path / "once.json", samples)
+    twice = inspect(tmp_path / "twice.json", [{**one, "epoch": e} for one in samples for e in (1, 2)], epochs=2)
+    models = [f"once={once}", f"twice={twice}"]
+    found = CliRunner().invoke(app, ["compare", *(models[::-1] if turned else models), "--json"])
+    assert found.exit_code == 0, found.output
+    document = json.loads(found.output)
+    assert document["pairing"] == "30 rows in both, found by task and id and epoch: differences are paired"
+    alone = sf.assess(once, correct="scores.graded.value", confidence="scores.graded.confidence").risk
+    for model in document["models"].values():
+        assert (model["risk"]["n"], model["risk"]["pvalue"]) == (30, pytest.approx(alone.pvalue, rel=1e-12))
 
 
 # -- text --------------------------------------------------------------------------------------------------------------

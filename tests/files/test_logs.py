@@ -65,6 +65,16 @@ def batch(i: int) -> dict[str, Any]:
     return {"id": "b", "custom_id": f"q{i}", "response": {"status_code": 200, "body": body}, "error": None}
 
 
+def reply(i: int) -> dict[str, Any]:
+    """A line of a batch output whose body is a list of items: what the model thought, and what it said in parts."""
+    line = batch(i)
+    content = line["response"]["body"].pop("choices")[0]["message"]["content"]
+    parts = [{"type": "output_text", "text": part} for part in (content[:9], content[9:])]
+    output = [{"type": "reasoning", "content": []}, {"type": "message", "role": "assistant", "content": parts}]
+    line["response"]["body"]["output"] = output
+    return line
+
+
 def harness(i: int, **more: Any) -> dict[str, Any]:
     return {
         "doc_id": i,
@@ -143,6 +153,7 @@ CASES: dict[str, tuple[str, dict[str, int], int]] = {
         0,
     ),
     "batch.jsonl": (lines(batch), {NO: 2}, 0),
+    "batch of items.jsonl": (lines(reply), {NO: 2}, 0),
     "samples_gsm8k_2026-01-01T00-00-00.jsonl": (lines(harness), {UNSTATED: 2}, 0),
     "samples_stated.jsonl": (lines(lambda i: harness(i, confidence=CONFIDENCE[i], resps=[["4"]])), {NO: 2}, 0),
     "samples_logprob.jsonl": (
@@ -217,6 +228,32 @@ def test_a_folder_of_logs_is_sliced_by_task(tmp_path: Path) -> None:
     found = CliRunner().invoke(app, ["assess", str(LOGS / "inspect_words.eval"), "--drop-missing", "--by", "task"])
     assert found.exit_code == 0, found.output
     assert "quiz_words" in found.output
+
+
+def inspected(task: str, scorer: str, confidence: Callable[[int], dict[str, Any]]) -> str:
+    """A log of Inspect, whose scorer has a name of its own."""
+    samples = []
+    for i in KEPT:
+        of_score, completion = confidence(i).get("metadata"), confidence(i).get("completion", "It is 4.")
+        scores = {scorer: {"value": GRADE[i], "metadata": of_score}}
+        samples.append({"id": i, "epoch": 1, "output": {"completion": completion}, "scores": scores})
+    return json.dumps({"status": "success", "eval": {"task": task, "model": "m"}, "samples": samples})
+
+
+def test_each_log_of_a_folder_has_its_own_scorer(tmp_path: Path) -> None:
+    """Tasks have scorers of their own; the folder used to be refused for the columns of the first."""
+    (tmp_path / "a.json").write_text(inspected("one", "match", lambda i: {"metadata": {"confidence": CONFIDENCE[i]}}))
+    (tmp_path / "b.json").write_text(inspected("two", "graded", lambda i: {"metadata": {"confidence": CONFIDENCE[i]}}))
+    (tmp_path / "c.json").write_text(inspected("three", "includes", lambda i: {"completion": answer(i)}))
+    reading = read(str(tmp_path), {}, by="task")
+    assert reading.held.confidence == pytest.approx(EXPECTED[0] * 3, rel=1e-12)
+    assert reading.held.correct.tolist() == EXPECTED[1] * 3
+    assert reading.by.tolist() == ["one"] * 6 + ["two"] * 6 + ["three"] * 6
+    assert reading.notes[0].endswith("b.json, the columns scores.graded.value and scores.graded.confidence are used.")
+    assert reading.notes[1].endswith("c.json, the columns scores.includes.value and response are used.")
+    # what was named is looked for in each
+    with pytest.raises(sf.InvalidPredictions, match=r"b\.json: it has no column 'scores\.match\."):
+        read(str(tmp_path), {"correct": "scores.match.value", "confidence": "scores.match.confidence"})
 
 
 def test_models_are_paired_by_question(tmp_path: Path) -> None:
@@ -305,6 +342,22 @@ def test_the_error_of_a_leaderboard_is_told_with_and_without_its_last_bin(tmp_pa
     assert f"(rms_ce): {100 * sf.rms_ce(p):.1f}%" in (tmp_path / "report.html").read_text()
     assert "100 (" not in found.output
     assert "Stated confidences, with their shares of rows: " in found.output
+
+
+@pytest.mark.parametrize("rows", [99, 100, 150, 199])
+def test_the_error_of_a_leaderboard_that_has_one_bin_only(rows: int, tmp_path: Path) -> None:
+    """150 answers, all wrong at 99%: the published code says 0.000, and on less than 100 it fails."""
+    path = tmp_path / "judged.json"
+    path.write_text(json.dumps({f"id{i}": {"correct": "no", "confidence": 99} for i in range(rows)}))
+    notes = [note for note in read(str(path), {}).notes if note.startswith("Leaderboards")]
+    if rows < 100:
+        assert notes == []
+        return
+    assert published(np.full(rows, 0.99), np.zeros(rows)) == 0
+    assert notes == [
+        "Leaderboards of language models report the RMS calibration error (rms_ce): 99.0%. The code that many of them "
+        f"share leaves out its last bin, here all {rows} answers, and would report 0.0%, whatever they are."
+    ]
 
 
 def test_a_confidence_that_a_judge_filled_in_is_taken_if_it_is_asked_for(tmp_path: Path) -> None:

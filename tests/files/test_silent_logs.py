@@ -85,14 +85,14 @@ def as_lines(path: Path) -> Path:
     return lines(path / "a.jsonl", [graded(i, 70) for i in range(4)])
 
 
-def as_inspect(path: Path) -> Path:
-    (path / "a.json").write_text(json.dumps(inspected()))
+def as_inspect(path: Path, log: dict[str, Any] | None = None) -> Path:
+    (path / "a.json").write_text(json.dumps(log or inspected()))
     return path / "a.json"
 
 
-def as_archive(path: Path) -> Path:
+def as_archive(path: Path, log: dict[str, Any] | None = None) -> Path:
     """With summaries, which hold no answers."""
-    log = inspected()
+    log = log or inspected()
     samples = log.pop("samples")
     with zipfile.ZipFile(path / "a.eval", "w") as archive:
         archive.writestr("header.json", json.dumps(log))
@@ -102,11 +102,10 @@ def as_archive(path: Path) -> Path:
     return path / "a.eval"
 
 
-def inspected() -> dict[str, Any]:
+def inspected(rows: Sequence[dict[str, Any]] | None = None) -> dict[str, Any]:
     """The same as a log of Inspect."""
     samples = []
-    for i in range(4):
-        row = graded(i, 70)
+    for i, row in enumerate(rows or [graded(i, 70) for i in range(4)]):
         score = {"value": "C" if row["correct"] else "I", "metadata": {"confidence": row["confidence"]}}
         samples.append({"id": i, "epoch": 1, "output": {"completion": row["response"]}, "scores": {"graded": score}})
     return {"status": "success", "eval": {"task": "t", "model": "m"}, "samples": samples}
@@ -120,6 +119,39 @@ def test_full_certainty_beside_an_answer_that_states_none_was_filled_in(write: A
     reading = read(str(path), {}, manner=Manner(drop_missing=True))
     assert reading.held.confidence.tolist() == [0.7, 0.7]
     assert reading.notes[0] == "2 of 4 rows are left out: they have a confidence that was filled in for them."
+
+
+@pytest.mark.parametrize("write", ["lines", "inspect", "archive"])
+@pytest.mark.parametrize("default", [0, 50, 0.5])
+def test_one_value_of_all_answers_that_state_none_was_filled_in(write: str, default: float, tmp_path: Path) -> None:
+    """Only full certainty used to be found; the others were taken without a word."""
+    unit = 1 if default == 0.5 else 100
+    # forty answers: every fourth states nothing and has the default, the others state 60, 70, 80 in turn
+    rows = [
+        {
+            "correct": i % 3 > 0,
+            "confidence": default if i % 4 == 0 else unit * (6 + i % 3) / 10,
+            "response": "Paris." if i % 4 == 0 else f"Paris.\nConfidence: {60 + 10 * (i % 3)}%",
+        }
+        for i in range(40)
+    ]
+    path = {"lines": lambda: lines(tmp_path / "a.jsonl", rows), "inspect": as_inspect, "archive": as_archive}[write]
+    path = path() if write == "lines" else path(tmp_path, inspected(rows))
+    with pytest.raises(sf.InvalidPredictions, match=r"row 1: .* filled in by .* \(10 of the first 40 rows have"):
+        sf.load(path)
+    reading = read(str(path), {}, manner=Manner(drop_missing=True))
+    assert reading.held.confidence == pytest.approx([(6 + i % 3) / 10 for i in range(40) if i % 4], rel=1e-15)
+    assert reading.notes[0] == "10 of 40 rows are left out: they have a confidence that was filled in for them."
+
+
+def test_a_value_that_silent_answers_share_with_most_others_is_taken(tmp_path: Path) -> None:
+    """A model that always says 90% says it in other words now and then: (36 + 1) / (36 + 1) of others have it."""
+    said = ["ninety percent sure" if i % 10 == 0 else "Confidence: 90%" for i in range(40)]
+    rows = [{"correct": i % 3 > 0, "confidence": 90, "response": said[i]} for i in range(40)]
+    assert len(sf.load(lines(tmp_path / "a.jsonl", rows))) == 40
+    # two values are no default either
+    rows = [{**row, "confidence": 30 + i // 20} if i % 10 == 0 else row for i, row in enumerate(rows)]
+    assert len(sf.load(lines(tmp_path / "a.jsonl", rows))) == 40
 
 
 def test_full_certainty_beside_answers_that_never_state_any_is_taken(tmp_path: Path) -> None:
@@ -142,6 +174,15 @@ def test_of_several_confidences_of_a_score_the_plainest_name_counts(tmp_path: Pa
     about = {"status": "success", "eval": {"task": "t"}, "samples": [{"id": 1, "epoch": 1, "scores": {"s": score}}]}
     (tmp_path / "a.json").write_text(json.dumps(about))
     assert sf.load(tmp_path / "a.json").confidence.tolist() == [0.9]
+
+
+def test_a_credit_of_nearly_one_is_partial(tmp_path: Path) -> None:
+    """Credits used to be rounded to six digits: 0.9999999 was right."""
+    scores = [{"value": value, "metadata": {"confidence": 0.9}} for value in (1.0, 0, 0.9999999)]
+    samples = [{"id": i, "epoch": 1, "scores": {"s": score}} for i, score in enumerate(scores)]
+    path = as_inspect(tmp_path, {"status": "success", "eval": {"task": "t"}, "samples": samples})
+    with pytest.raises(sf.InvalidPredictions, match=r"row 3: .* '0\.9999999', neither right nor wrong"):
+        sf.load(path)
 
 
 # -- the harness -------------------------------------------------------------------------------------------------------

@@ -6,8 +6,11 @@ import io
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import numpy as np
+import polars as pl
 import pytest
 
 import surefoot as sf
@@ -211,3 +214,57 @@ def test_a_stray_carriage_return_is_found_where_it_is(tmp_path: Path) -> None:
     path.write_bytes(("correct,confidence,x\n" + "\n".join(rows) + "\n").encode())
     with pytest.raises(BadFile, match=r"row 201: 2 columns instead of 3 \('1,0\.7'\)"):
         held(path)
+
+
+# -- dashes ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("right", "wrong"), [("yes", "no"), ("C", "I"), ("true", "false"), ("1", "0")])
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
+def test_a_dash_beside_words_is_no_outcome(right: str, wrong: str, suffix: str, tmp_path: Path) -> None:
+    """It used to count as an error."""
+    path = tmp_path / f"a.{suffix}"
+    rows = [(right, 0.9), ("-", 0.8), (wrong, 0.7), (" - ", 0.6), (right, 0.5)]
+    lines = [f"{outcome},{confidence}" for outcome, confidence in rows]
+    if suffix == "jsonl":
+        lines = [json.dumps({"correct": outcome, "confidence": confidence}) for outcome, confidence in rows]
+    path.write_text("\n".join(lines if suffix == "jsonl" else ["correct,confidence", *lines]) + "\n")
+    with pytest.raises(sf.InvalidPredictions, match=r"row 2: correct is '-' \(2 of the first 5 rows have no outcome\)"):
+        sf.load(path)
+    p = sf.load(path, drop_missing=True)
+    assert (p.correct.tolist(), p.confidence.tolist()) == ([True, False, True], [0.9, 0.7, 0.5])
+
+
+def test_a_dash_beside_signs_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("correct,confidence\n+,0.9\n-,0.8\nN,0.7\n")
+    p = sf.load(path)
+    assert (p.correct.tolist(), p.not_attempted) == ([True, False], 1)
+
+
+def test_signs_and_words_in_one_file_are_refused_whatever_comes_first(tmp_path: Path) -> None:
+    """The first rows of a log are handed out together."""
+    path = tmp_path / "a.json"
+    rows = [{"correct": "+-"[i % 2], "confidence": 0.9} for i in range(20_000)]
+    path.write_text(json.dumps([*rows, {"correct": "yes", "confidence": 0.8}]))
+    with pytest.raises(
+        sf.InvalidPredictions, match=r"row 20,001: correct is 'yes', but an outcome before it is a dash"
+    ):
+        sf.load(path)
+
+
+@pytest.mark.parametrize("make", [list, np.array, pl.Series])
+def test_dashes_beside_words_are_refused_in_columns_too(make: Any) -> None:
+    with pytest.raises(sf.InvalidPredictions, match=r"correct\[1\] is '-'; a dash is an outcome beside \+ only"):
+        sf.accuracy(correct=make(["yes", "-", "no"]), confidence=[0.9, 0.8, 0.7])
+    assert sf.accuracy(correct=make(["+", "-", "-"]), confidence=[0.9, 0.8, 0.7]) == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("lazy", [lambda f: f.lazy(), lambda f: duckdb.sql("select * from f")])
+def test_dashes_beside_words_are_refused_in_lazy_frames_too(lazy: Any) -> None:
+    frame = pl.DataFrame({"correct": ["yes", "-", "no"], "confidence": [0.9, 0.8, 0.7]})
+    with pytest.raises(sf.InvalidPredictions, match=r"column 'correct' is '-'; a dash is an outcome beside \+ only"):
+        sf.assess(lazy(frame), correct="correct", confidence="confidence")
+    frame = pl.DataFrame({"correct": ["+", "-", "-"], "confidence": [0.9, 0.8, 0.7]})
+    p = sf.Predictions.from_frame(lazy(frame), correct="correct", confidence="confidence")
+    assert sf.accuracy(p) == pytest.approx(1 / 3)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from surefoot._io.printable import printable, printable_value
+from surefoot.files.cells import flags_of, numbers_of, which
 from surefoot.files.columns import NAMES, Columns, plain
+from surefoot.files.filled import FilledIn
 from surefoot.files.finding import Ambiguous, is_answer, speaks
+from surefoot.files.outcomes import EMPTY, Outcomes
 from surefoot.files.reasons import DEFAULTED, NO_CONFIDENCE, NO_OUTCOME, PARTIAL, UNREADABLE, UNSTATED, WHY, is_no_label
 from surefoot.files.source import SHARES, BadFile
 from surefoot.files.stated import number_alone, stated
@@ -22,10 +25,6 @@ from surefoot.predictions.attempts import NO, SKIPPED, word
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: What stands in a cell of numbers or outcomes that is empty.
-_EMPTY = {"", "na", "n/a", "#n/a", "nan", "null", "none", "?", "missing"}
-#: Outcomes in words that are neither.
-_PARTLY = ("p", "partial", "partiallycorrect", "partlycorrect")
 #: A percentage of that or less in every row is rather a rating; and what says that numbers are percentages.
 _RATING, _PERCENT = 10, "pass --percent (sf.load: percent=True)"
 _DROP = "pass --drop-missing (sf.load: drop_missing=True) to leave such rows out and count them"
@@ -82,6 +81,8 @@ class Accounting:
     answers: str = ""
     #: "percent" or "share of 1", once rows have told.
     scale: str = ""
+    #: The file whose rows told.
+    _told_by: str = ""
     #: The largest number without a unit, and the first that is 1 while nothing has told the scale.
     _largest: float = 0.0
     _one: dict[str, Any] | None = None
@@ -95,6 +96,7 @@ class Accounting:
     _stated: Any = None
 
     def __post_init__(self) -> None:
+        self._outcomes, self._filled = Outcomes(), FilledIn()
         self._pattern = self.manner.compiled()
         roles = (self.columns.confidence, self.columns.doubt, self.columns.probabilities)
         self._claims = [n for role in roles if role is not None for n in ([role] if isinstance(role, str) else role)]
@@ -129,13 +131,16 @@ class Accounting:
             if lacking.any():
                 reasons.setdefault(NO_OUTCOME, []).append((label, lacking))
         if self.columns.correct is not None:
-            self._outcomes(self.columns.correct, table.column(self.columns.correct), reasons)
+            name = self.columns.correct
+            missing, partial = self._outcomes.lacking(name, table.column(name), where)
+            reasons.setdefault(NO_OUTCOME, []).append((name, missing))
+            reasons.setdefault(PARTIAL, []).append((name, partial))
         why = np.full(table.num_rows, None)
         if WHY in table.column_names:
             why = np.array(table.column(WHY).to_pylist(), dtype=object)
             table = table.drop_columns([WHY])
-        if self.answers:
-            why[self._filled_in(table.column(self.answers))] = DEFAULTED
+        if self.answers and self._stated is not None:
+            why[self._filled.rows(self._stated, table.column(self.answers))] = DEFAULTED
         if (why != None).any():  # noqa: E711 (of each)
             if self.is_named:
                 self.filled_in += int((attempted & (why == DEFAULTED)).sum())
@@ -143,41 +148,17 @@ class Accounting:
                 reasons.setdefault(reason, []).insert(0, (self.columns.confidence, why == reason))
         return self._without_missing(table, where, attempted, reasons, written_as)
 
-    def _filled_in(self, answers: Any) -> Any:
-        """Which rows are fully certain while their answer, unlike others, states no confidence."""
-        filled = np.zeros(len(answers), dtype=bool) if self._stated is None else self._stated == 1
-        for row in np.flatnonzero(filled):
-            answer = answers[int(row)].as_py()
-            filled[row] = answer is not None and stated(str(answer)) is None
-        return filled
-
-    def _outcomes(self, name: str, column: Any, reasons: dict[str, Any]) -> None:
-        import pyarrow.types as kinds
-
-        if not column.null_count and (kinds.is_boolean(column.type) or kinds.is_integer(column.type)):
-            return
-        missing, partial = _flags(column.is_null(nan_is_null=True)), None
-        if is_text_type(column.type):
-            missing |= _which(column, lambda text: text.strip().lower() in _EMPTY)
-            partial = _which(column, lambda text: word(text) in _PARTLY or _is_part(text))
-        elif kinds.is_floating(column.type):
-            values = _numbers_of(column)
-            partial = (values > 0) & (values < 1)
-        reasons.setdefault(NO_OUTCOME, []).append((name, missing))
-        if partial is not None:
-            reasons.setdefault(PARTIAL, []).append((name, partial))
-
     def attempted(self, table: pa.Table) -> Any:
         """Which rows were attempted, as far as columns tell; what is no answer to that is refused later."""
         flags = np.ones(table.num_rows, dtype=bool)
         if self.columns.attempted is not None:
             column = table.column(self.columns.attempted)
             if is_text_type(column.type):
-                flags &= ~_which(column, lambda text: word(text) in NO)
+                flags &= ~which(column, lambda text: word(text) in NO)
             else:
                 flags &= np.asarray(column.to_numpy(), dtype=object) != 0
         if self.columns.correct is not None and is_text_type(table.column(self.columns.correct).type):
-            flags &= ~_which(table.column(self.columns.correct), lambda text: word(text) in SKIPPED)
+            flags &= ~which(table.column(self.columns.correct), lambda text: word(text) in SKIPPED)
         return flags
 
     # -- numbers -----------------------------------------------------------------------------------------------------
@@ -188,13 +169,14 @@ class Accounting:
 
         has_unit = None
         if kinds.is_floating(column.type) or kinds.is_integer(column.type):
-            values = _numbers_of(column).astype(np.float64, copy=False)
+            values = numbers_of(column).astype(np.float64, copy=False)
             if self._are_shares(values) and attempted.all():
+                self._told_by = self._told_by or where["file"]
                 self.scale = "share of 1"
                 if name == self.columns.confidence:
                     self._stated = values
                 return column
-            missing = _flags(column.is_null(nan_is_null=True))
+            missing = flags_of(column.is_null(nan_is_null=True))
             unreadable = np.zeros(len(values), dtype=bool)
         elif is_text_type(column.type):
             values, missing, unreadable, has_unit = self._read_text(name, column)
@@ -245,7 +227,7 @@ class Accounting:
         values, has_unit = np.full(size, np.nan), np.zeros(size, dtype=bool)
         missing, unreadable = np.zeros(size, dtype=bool), np.zeros(size, dtype=bool)
         for i, text in enumerate(texts):
-            if text is None or text.strip().lower() in _EMPTY:
+            if text is None or text.strip().lower() in EMPTY:
                 missing[i] = True
                 continue
             found = stated(text, self._pattern)
@@ -270,6 +252,7 @@ class Accounting:
             self.scale = "percent" if self.manner.percent else "share of 1"
         elif not self.scale and (is_large.any() or is_small.any()):
             self.scale = "percent" if int(is_large.sum()) > int(is_small.sum()) else "share of 1"
+            self._told_by = where["file"]
         if self.scale == "percent":
             beyond = bare & ((values < 0) | (values > 100))
             if beyond.any():
@@ -280,8 +263,12 @@ class Accounting:
         is_near = values < 1.01  # a share of 1 that is wrong by a little is refused as what it is
         against = is_small if self.scale == "percent" else is_large & (values <= 100) & ~is_near
         if against.any():
-            others = "other rows hold percentages" if self.scale == "percent" else "other rows lie between 0 and 1"
-            raise refuse(against, f"but {others}", f"{_PERCENT} if all are percentages, or correct the row")
+            is_elsewhere = self._told_by not in ("", where["file"])
+            others = f"those of {printable(self._told_by)}" if is_elsewhere else "other rows"
+            others += " hold percentages" if self.scale == "percent" else " lie between 0 and 1"
+            hint = f"{_PERCENT} if all are percentages, or "
+            hint += "write both files on one scale" if is_elsewhere else "correct the row"
+            raise refuse(against, f"but {others}", hint)
         if not (self.scale or self._one or is_float) and (bare & (values == 1)).any():
             row = int((bare & (values == 1)).argmax())
             self._one = {"column": name, "row": where["row"] + row, "value": float(values[row]), "file": where["file"]}
@@ -415,8 +402,8 @@ class Accounting:
 
 def _lacks_label(column: Any) -> Any:
     if is_text_type(column.type):
-        return _flags(column.is_null()) | _which(column, is_no_label)
-    return _flags(column.is_null(nan_is_null=True))
+        return flags_of(column.is_null()) | which(column, is_no_label)
+    return flags_of(column.is_null(nan_is_null=True))
 
 
 def _as_floats(name: str, column: Any, where: Any) -> Any:
@@ -467,33 +454,3 @@ def _is_what(reason: str, written: Any) -> str:
 
 def _is_list(kind: Any) -> bool:
     return hasattr(kind, "value_type") and not str(kind).startswith("dictionary")
-
-
-def _which(column: Any, holds: Callable[[str], bool]) -> Any:
-    """Of which cells of a column of text something holds; each distinct text is asked once."""
-    import pyarrow.compute as pc
-
-    encoded = pc.dictionary_encode(column.combine_chunks() if column.num_chunks != 1 else column.chunk(0))
-    found = [text is not None and holds(text) for text in encoded.dictionary.to_pylist()]
-    codes = np.asarray(pc.fill_null(encoded.indices, len(found)))
-    return np.array([*found, False])[codes]
-
-
-def _is_part(text: str) -> bool:
-    """Whether an outcome is a number between 0 and 1."""
-    number = number_alone(text)
-    return number is not None and 0 < number.number < 1
-
-
-def _flags(column: Any) -> Any:
-    import pyarrow as pa
-
-    return _numbers_of(column.cast(pa.uint8())).astype(bool)
-
-
-def _numbers_of(column: Any) -> Any:
-    """The numbers of a column, nan where there is none: by a way that does not load pandas, as Arrow's own does."""
-    if column.null_count:
-        return np.asarray(column.to_numpy())
-    pieces = [np.from_dlpack(piece) for piece in getattr(column, "chunks", [column]) if len(piece)]
-    return pieces[0] if len(pieces) == 1 else np.concatenate([np.zeros(0, dtype=np.uint8), *pieces])

@@ -11,6 +11,7 @@ from typing import Any
 from surefoot._io.printable import printable
 from surefoot.files.columns import Columns, plain
 from surefoot.files.finding import speaks
+from surefoot.files.json_lines import as_text
 from surefoot.files.log import Log, names_of
 from surefoot.files.source import BadFile
 from surefoot.files.zipped import Archive
@@ -20,8 +21,8 @@ _SAMPLE = re.compile(r"samples/.+_epoch_\d+(?:\.json|/sample\.json)")
 _CONFIDENCE = names_of("confidence")
 #: Columns of a score that are told before all others.
 _FIELDS = ("value", "confidence", "answer")
-#: Full certainty, as it is written.
-_FULL = {"1", "1.0", "100", "100.0"}
+#: Samples of which it is looked up whether answers state confidences.
+_LOOKED_AT = 20
 #: Characters of questions and answers that are kept to be shown.
 _MOST = 400
 
@@ -34,20 +35,20 @@ def is_inspect(document: Any) -> bool:
 def log_of_archive(name: str, archive: Archive) -> Log:
     """The log in a zip. Its summaries hold all that is needed if scores come with numbers; else samples are read.
 
-    They are also read if a score is fully certain: that may have been filled in, which only the answer tells.
+    They are also read if answers state confidences: which were filled in for others only the answers tell.
     """
     names = archive.names()
     header = archive.json("header.json" if "header.json" in names else "_journal/start.json")
     if not isinstance(header, dict):
         raise BadFile("no log of Inspect AI: its header is no object", file=name)
+    samples = [entry for entry in names if _SAMPLE.fullmatch(entry)]
     summaries = archive.json("summaries.json") if "summaries.json" in names else None
     if isinstance(summaries, list):
         scored = [one for one in summaries if isinstance(one, dict) and one.get("scores")]
-        stated = [[_in_score(score) for score in _scores(one).values()] for one in scored]
-        is_told = all(any(one is not None for one in of_sample) for of_sample in stated)
-        if scored and is_told and not any(str(one).rstrip("% ") in _FULL for of_sample in stated for one in of_sample):
+        is_told = all(any(_in_score(score) is not None for score in _scores(one).values()) for one in scored)
+        some = (archive.json(entry) for entry in samples[:: 1 + len(samples) // _LOOKED_AT])
+        if scored and is_told and not any(speaks([_response(one)]) for one in some if isinstance(one, dict)):
             return _log(name, header, lambda: iter(summaries))
-    samples = [entry for entry in names if _SAMPLE.fullmatch(entry)]
     if not samples:
         raise BadFile("a log of Inspect AI without samples: it was made without, or is not finished", file=name)
     return _log(name, header, lambda: (archive.json(entry) for entry in samples))
@@ -87,17 +88,22 @@ def _rows(name: str, task: str, model: str, samples: Iterable[Any]) -> Iterator[
         row: dict[str, Any] = {"id": str(sample.get("id")), "epoch": sample.get("epoch"), "task": task, "model": model}
         row["question"] = f"{task} {sample.get('id')}"
         row |= {"input": _text(sample.get("input")), "target": _text(sample.get("target"))}
-        output = sample.get("output")
-        row["response"] = output.get("completion") or None if isinstance(output, dict) else None
+        row["response"] = _response(sample)
         for scorer, score in _scores(sample).items():
             row |= _score_columns(f"scores.{scorer}.", score)
-            if row["response"] is None and isinstance(score.get("answer"), str):
-                row["response"] = score["answer"]
         metadata = sample.get("metadata")
         for key, value in (metadata if isinstance(metadata, dict) else {}).items():
             if isinstance(value, str | int | float | bool):
                 row.setdefault(f"metadata.{key}", value)
         yield row
+
+
+def _response(sample: Mapping[str, Any]) -> str | None:
+    """What the model answered; of a sample without its output what a scorer read from it."""
+    output = sample.get("output")
+    completion = output.get("completion") if isinstance(output, dict) else None
+    read = (score["answer"] for score in _scores(sample).values() if isinstance(score.get("answer"), str))
+    return completion if isinstance(completion, str) and completion else next(read, None)
 
 
 def _score_columns(prefix: str, score: Mapping[str, Any]) -> dict[str, Any]:
@@ -200,7 +206,7 @@ def _outcome(value: Any) -> str | None:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int | float):
-        return f"{value:g}"
+        return str(int(value)) if value in (0, 1) else as_text(value)
     return value if isinstance(value, str) else None
 
 

@@ -125,7 +125,7 @@ def columns_of(
 
 def _written(value: Any) -> Any:
     """A number among words, as it would be written."""
-    return value if value is None or isinstance(value, str) else _as_text(value)
+    return value if value is None or isinstance(value, str) else as_text(value)
 
 
 def objects(name: str, piece: bytes, done: int, most: int | None = None) -> list[dict[str, Any]]:
@@ -159,7 +159,7 @@ def first_look(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
             columns[name] = pa.array([None if v is None else _as_float(v) for v in values])
         elif kinds <= {int, float, str, bool} and len(kinds) > 1:
             columns[name] = pa.array(
-                [None if v is None else _as_text(v).encode("utf-8", "replace").decode() for v in values]
+                [None if v is None else as_text(v).encode("utf-8", "replace").decode() for v in values]
             )
         elif dict not in kinds:
             try:
@@ -184,7 +184,7 @@ def _as_float(value: Any) -> float:
         return math.inf if value > 0 else -math.inf
 
 
-def _as_text(value: Any) -> str:
+def as_text(value: Any) -> str:
     """A value among words, as it would be written; Python refuses to write the longest numbers."""
     try:
         return str(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Callable
 from pathlib import PurePath
@@ -134,7 +135,7 @@ def _found(name: str, start: bytes, told: str | None, open_it: Callable[[], Any]
         )
     if text.startswith(b"<?xml"):
         raise BadFile("this looks like XML; save the table as CSV", file=name)
-    if told in ("csv", "tsv") and text[:1] == b"{" and text[1:].lstrip()[:1] == b'"':
+    if told in ("csv", "tsv") and re.match(rb'\{\s*"|\[\s*\{', text):
         return "jsonl"
     line = text.partition(b"\n")[0]
     if told in _NO_TEXT and text and not _is_binary(start):
@@ -171,7 +172,9 @@ def _zip(name: str, told: str | None, open_it: Callable[[], Any]) -> str | None:
         return "npz"
     if {"header.json", "_journal/start.json"} & {*names}:
         return "inspect"
-    if told in ("npz", "xlsx", "inspect"):
+    if told == "inspect" or (told == "xlsx" and any(one.startswith("xl/") for one in names)):
+        return told
+    if told == "npz" and (not names or any(one.endswith(".npy") for one in names)):
         return told
     shown = ", ".join(printable(one) for one in names[:3]) or "nothing"
     raise BadFile(f"this looks like a zip archive (with {shown}); unpack it and give the file in it", file=name)

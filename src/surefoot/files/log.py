@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from surefoot._io.printable import printable
 from surefoot.files.columns import NAMES, Columns
 from surefoot.files.finding import Ambiguous
 from surefoot.files.json_lines import columns_of, first_look
@@ -50,6 +51,8 @@ class Log:
         notes: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
         self.name, self._rows, self._choose, self.notes = name, rows, choose, notes
+        #: Its own columns by what another log calls them.
+        self._called: dict[str, str] = {}
         first = list(islice(rows(), _HEAD))
         if not first:
             raise BadFile("it holds no records; there is nothing to assess", file=name)
@@ -68,6 +71,21 @@ class Log:
             raise Ambiguous(chosen, file=self.name)
         return {role: column for role, column in vars(chosen).items() if column is not None} | {**given}
 
+    def call_like(self, columns: Columns) -> None:
+        """Call its outcome and its confidence as another log of the data set does, whose scorer has another name."""
+        import pyarrow as pa
+
+        if self._choose is None or {*columns.names()} <= {*self.schema.names}:
+            return
+        own = self.complete({})
+        called = {getattr(columns, role): own.get(role) for role in ("correct", "confidence")}
+        self._called = {name: str(one) for name, one in called.items() if name and one}
+        others = [field for field in self.schema if field.name not in self._called]
+        renamed = [self.schema.field(one).with_name(name) for name, one in self._called.items()]
+        self.schema = pa.schema([*others, *renamed])
+        told, listed = self.notes, " and ".join(printable(one) for one in self._called.values())
+        self.notes = lambda: (*told(), f"Of {printable(self.name)}, the columns {listed} are used.")
+
     def head(self) -> pa.Table:
         return self._head
 
@@ -75,5 +93,7 @@ class Log:
         done, rows = 0, self._rows()
         wanted = [name for name in self.schema.names if name in columns]
         while some := list(islice(rows, _TOGETHER)):
+            if self._called:
+                some = [{**row, **{name: row.get(own) for name, own in self._called.items()}} for row in some]
             yield Batch(columns_of(self.name, some, wanted, numbers, self.schema, done), 0.0)
             done += len(some)

@@ -28,7 +28,7 @@ from surefoot.files.harness import is_sample_log, open_sample_log
 from surefoot.files.inspect_log import open_archive
 from surefoot.files.json_documents import is_document, is_record_of_records, open_document
 from surefoot.files.json_lines import JsonLinesFile
-from surefoot.files.kinds import kind_of_file
+from surefoot.files.kinds import DUCK, kind_of_file
 from surefoot.files.part import Part
 from surefoot.files.partitions import add_values
 from surefoot.files.source import BadFile, Source
@@ -197,7 +197,7 @@ def _opened(
     # what is packed is not looked into further than its first bytes
     reopened = open_it if not is_packed else lambda: io.BytesIO(_whole(name, open_it, size))
     # databases of both kinds are called so
-    told = None if path is not None and path.suffix.lower() == ".db" else kind
+    told = None if path is not None and path.suffix.lower() == ".db" and start[8:12] == DUCK else kind
     found = kind_of_file(name, start, told, reopened)
     kind = found or kind or _guess(start)
     if kind == "tally" or (kind == "jsonl" and _is_tally(name, open_it)):

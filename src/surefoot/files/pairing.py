@@ -63,7 +63,13 @@ def paired(readings: Mapping[str, Reading], columns: tuple[str, ...]) -> dict[st
         files = " and ".join(printable(reading.name) for reading in readings.values())
         named = printable(" and ".join(columns))
         raise BadFile(f"{files} have no row in common by {named}; name a column that all have with --id")
-    return {name: _only(reading, [found[name][one] for one in common]) for name, reading in readings.items()}
+    kept = {name: _only(reading, [found[name][one] for one in common]) for name, reading in readings.items()}
+    groups = [one.groups for one in kept.values() if one.groups is not None]
+    if not groups or len(groups) == len(kept):
+        return kept
+    # one model was asked some questions more than once: whether that is so of these rows, its groups tell of all
+    shared = groups[0] if len(np.unique(groups[0])) < len(common) else None
+    return {name: replace(one, groups=shared) for name, one in kept.items()}
 
 
 def rows_in_common(readings: Mapping[str, Reading]) -> str:

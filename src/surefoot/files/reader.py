@@ -74,10 +74,13 @@ class Reader(Labelling):
             self.name = "standard input"
         self.progress = progress or (lambda share, rows: None)
         first = sources[0]
-        given = {role: column for role, column in columns.items() if column is not None}
-        preset = None if given else getattr(first, "columns", None)
-        given = first.complete(given) if isinstance(first, Log) else given
+        named = {role: column for role, column in columns.items() if column is not None}
+        preset = None if named else getattr(first, "columns", None)
+        given = first.complete(named) if isinstance(first, Log) else named
         self.columns = preset or find_columns(first.name, first.head(), given, is_event=self.of == "event")
+        for source in () if named else sources[1:]:
+            if isinstance(source, Log):
+                source.call_like(self.columns)
         if preset is None and not are_complete(given):
             check_roles(sources, {"weight": self.columns.weight, "attempted": self.columns.attempted})
         self.manner = manner

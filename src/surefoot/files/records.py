@@ -70,6 +70,8 @@ def _of_chat(row: dict[str, Any]) -> dict[str, Any]:
     choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
     message = choice.get("message")
     text = message.get("content") if isinstance(message, dict) else choice.get("text")
+    if text is None and isinstance(body, dict):
+        text = _of_items(body.get("output"))
     found: dict[str, Any] = {"id": row.get("custom_id", row.get("id")), **rest}
     if isinstance(body, dict) and isinstance(body.get("model"), str):
         found["model"] = body["model"]
@@ -79,6 +81,15 @@ def _of_chat(row: dict[str, Any]) -> dict[str, Any]:
     if isinstance(text, str):
         found |= {name: value for name, value in _json_in(text).items() if name not in found}
     return found
+
+
+def _of_items(output: Any) -> str | None:
+    """The text of a reply that is a list of items, of which some are messages in parts."""
+    items = output if isinstance(output, list) else []
+    messages = [item.get("content") for item in items if isinstance(item, dict) and item.get("type") == "message"]
+    parts = [part for content in messages if isinstance(content, list) for part in content if isinstance(part, dict)]
+    texts = [part["text"] for part in parts if part.get("type") == "output_text" and isinstance(part.get("text"), str)]
+    return "".join(texts) or None
 
 
 def _json_in(text: str) -> dict[str, Any]:

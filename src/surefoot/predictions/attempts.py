@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot.errors import InvalidPredictions
-from surefoot.predictions.checks import OUTCOME, check_lengths, refuse_null
+from surefoot.predictions.checks import OUTCOME, Check, check_lengths, refuse_null
 from surefoot.predictions.columns import Array, as_array, as_column, first_row, is_missing
 
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ RIGHT = ("correct", "c", "right", "yes", "true", "1", "pass", "passed", "+")
 WRONG = ("incorrect", "i", "wrong", "no", "false", "0", "fail", "failed", "-")
 SKIPPED = ("notattempted", "n", "refused", "abstained")
 OUTCOMES = (*RIGHT, *WRONG, *SKIPPED)
+#: Outcomes beside which a dash is none: people write it where there is none.
+WORDS = tuple(one for one in (*RIGHT, *WRONG) if one not in "+-")
+DASH_HINT = "a dash is an outcome beside + only: write no if it is one, or leave the cell empty"
 #: Those that no label is called by.
 GRADES = ("correct", "c", "incorrect", "i", *SKIPPED)
 YES, NO = ("yes", "y", "true", "1"), ("no", "n", "false", "0")
@@ -35,6 +38,21 @@ YES, NO = ("yes", "y", "true", "1"), ("no", "n", "false", "0")
 SEPARATORS = r"[\s_]+|\b-+"
 _HINT = f"{OUTCOME.hint}, or in words CORRECT, INCORRECT or NOT_ATTEMPTED (also C, I, N, refused, abstained)"
 _FLAG_HINT = "it should be true or false, 1 or 0, yes or no"
+#: The same of columns of lazy frames.
+IN_WORDS = Check(
+    lambda x: ~x.is_in([*RIGHT, *WRONG]),
+    "",
+    "are no outcomes",
+    "an outcome is true or false, 1 or 0, or in words CORRECT, INCORRECT or NOT_ATTEMPTED",
+    "{0} not in ('CORRECT', 'INCORRECT', 'NOT_ATTEMPTED')",
+)
+FLAG_IN_WORDS = Check(
+    lambda x: ~x.is_in([*YES, *NO]),
+    "",
+    "are neither yes nor no",
+    "it should be true or false, 1 or 0, yes or no",
+    "{0} not in ('yes', 'no')",
+)
 
 
 class NothingAttempted(InvalidPredictions):
@@ -154,6 +172,8 @@ def _words_of(argument: str, given: Any, known: tuple[str, ...], hint: str) -> t
     """Which values mean yes, and which rows were attempted; raise for the first that is no word of those known."""
     found, where = _distinct_keys(argument, given)
     strange = np.array([key not in known for key in found])[where]
+    if "-" in known and not strange.any() and not {*WORDS}.isdisjoint(found):
+        strange, hint = np.array([key == "-" for key in found])[where], DASH_HINT
     if strange.any():
         (row,) = first_row(strange)
         value = as_column(argument, np.array(given, dtype=object) if isinstance(given, list | tuple) else given)[row]

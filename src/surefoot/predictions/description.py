@@ -8,7 +8,17 @@ from typing import Any
 
 from surefoot.core.tally import Label
 from surefoot.errors import InvalidPredictions
-from surefoot.predictions.attempts import NO, RIGHT, SEPARATORS, SKIPPED, WRONG, YES, NothingAttempted
+from surefoot.predictions.attempts import (
+    DASH_HINT,
+    FLAG_IN_WORDS,
+    IN_WORDS,
+    RIGHT,
+    SEPARATORS,
+    SKIPPED,
+    WORDS,
+    YES,
+    NothingAttempted,
+)
 from surefoot.predictions.checks import (
     FRACTION,
     NOT_NEGATIVE,
@@ -39,20 +49,6 @@ _MOST_CLASSES = 20_000
 
 NULL = Check(lambda x: x.is_null(), "is null", "are null", "fill or drop them", "{0} is null")
 NAN = Check(lambda x: x.is_nan(), "is nan", "are nan", "fill or drop them", "{0} is nan")
-IN_WORDS = Check(
-    lambda x: ~x.is_in([*RIGHT, *WRONG]),
-    "",
-    "are no outcomes",
-    "an outcome is true or false, 1 or 0, or in words CORRECT, INCORRECT or NOT_ATTEMPTED",
-    "{0} not in ('CORRECT', 'INCORRECT', 'NOT_ATTEMPTED')",
-)
-FLAG_IN_WORDS = Check(
-    lambda x: ~x.is_in([*YES, *NO]),
-    "",
-    "are neither yes nor no",
-    "it should be true or false, 1 or 0, yes or no",
-    "{0} not in ('yes', 'no')",
-)
 
 
 @dataclass(frozen=True)
@@ -91,6 +87,8 @@ class _Description:
         self.alone: str | None = None
         #: The type of confidences, or of probabilities of all classes.
         self.float_type = "float64"
+        #: The column of outcomes in words, among which a dash is none.
+        self.in_words: str | None = None
         self.checks: list[_Asked] = []
 
     def predictions(self) -> FramePredictions:
@@ -232,6 +230,7 @@ class _Description:
             return self.flag(x)
         if self.is_text(column):
             self.ask(IN_WORDS, column, self.word(column), self.text(column))
+            self.in_words = column
             return self.flag(self.word(column).is_in(list(RIGHT)))
         if not dtype.is_numeric():
             raise InvalidPredictions(f"is of type {dtype}", argument="correct", column=column, hint=OUTCOME.hint)
@@ -423,7 +422,12 @@ class _Description:
         sums["sf_certain"] = self.flag(nw.col("sf_doubt") == 0)
         if self.alone is not None:
             sums |= self.signs_of_types(nw.col(self.alone))
+        if self.in_words is not None:
+            word = self.word(self.in_words)
+            sums |= {"sf_dashes": self.flag(word == "-"), "sf_words": self.flag(word.is_in([*WORDS]))}
         row = self.verify_now(frame, **sums)
+        if row.get("sf_dashes") and row["sf_words"]:
+            raise InvalidPredictions(argument="correct", column=self.in_words, value="-", hint=DASH_HINT)
         if not row["sf_w"]:
             why = "holds weights that are all 0"
             raise InvalidPredictions(
