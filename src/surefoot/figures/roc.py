@@ -96,7 +96,8 @@ class Roc:
 def roc(predictions: ArrayPredictions, auc: float, cw_auc: float) -> Roc | None:
     """The curves of the second of two classes, of more the mean over all, one against the rest; of an event the plain.
 
-    Of two classes that have scores of their own, the mean too. None where no class has rows inside and outside of it, or where ranking all of them takes too long.
+    Of two classes that have scores of their own, the mean too. None where no class has rows inside and outside of it,
+    or where ranking all of them takes too long.
     """
     labels = predictions.labels
     assert labels is not None
