@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from sklearn.metrics import roc_auc_score
@@ -132,6 +135,23 @@ def test_what_needs_probabilities_says_so() -> None:
         p.event(1)
     with pytest.raises(sf.InvalidPredictions, match="needs the probability of each class"):
         sf.csr(p, of="classes")
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("make", [Predictions.from_scores, Predictions.from_logits, Predictions.from_probabilities])
+@pytest.mark.parametrize("prefix", ["", "class_"])
+def test_columns_of_a_frame_are_of_the_classes_that_they_are_named_after(
+    frame: Callable[..., Any], make: Callable[..., Predictions], prefix: str
+) -> None:
+    # in an order that is not that of the sorted labels
+    table = frame({f"{prefix}dog": [0.75, 0.25, 0.5], f"{prefix}cat": [0.25, 0.75, 0.5]})
+    p = make(["dog", "cat", "cat"], table)
+    assert p.predicted.tolist() == ["dog", "cat", "dog"]
+    assert sf.accuracy(p) == pytest.approx(2 / 3)
+    assert sf.roc_curve(p, label="cat").auc == 1.0
+    assert make(["dog", "cat", "cat"], table, labels=["cat", "dog"]).predicted.tolist() == ["cat", "dog", "cat"]
+    with pytest.raises(sf.InvalidPredictions, match=r"y_true holds 'cow', but the columns of classes are named after"):
+        make(["dog", "cat", "cow"], table)
 
 
 @pytest.mark.parametrize(
