@@ -48,7 +48,7 @@ def document(made: Synthetic, real: Found | None, controls: Mapping[str, Found],
             f"As in the paper: ROC solid and black, cwROC dashed; of split {FIRST}. The ROC of Figure 1 is that of the "
             "model without calibration. Wine is not calibrated in Figure 2. The paper does not say which class of "
             "Adult and CIFAR-10 it shows; ours is class 0, as in its Figure 2.",
-            *(f"![Figure {number}]({path.name})" for number, path in enumerate(figures, start=1)),
+            *(f"![Figure {path.stem.rpartition('-')[2]}]({path.name})" for path in figures),
         ]
     parts.append(f"Made with {made_with()}.")
     return "\n\n".join(parts) + "\n"
