@@ -38,6 +38,11 @@ CHANGES = {
     "not greater": ("not greater in 1 of 165", "not greater in 0 of 165"),
     "negative": ("26 of 165 negative", "27 of 165 negative"),
     "raw CSR and sigma": ("8 of 10 | 7 of 10 | 96 of 135", "9 of 10 | 9 of 10 | 96 of 135"),
+    "control's parts": ("9 of 10 | 6 of 10 | 99 of 135 | 93 of 135", "9 of 10 | 6 of 10 | 98 of 135 | 94 of 135"),
+    "control's width": (
+        "93 of 135 | 1.00 |\n| one search, on split 42; mean",
+        "93 of 135 | 1.02 |\n| one search, on split 42; mean",
+    ),
     "control's cells": ("283 of 430 (65.8%) | 90 of 160", "284 of 430 (66.0%) | 91 of 160"),
     "a column": ("| gain | 8 of 10 (0.598) |", "| gain | 7 of 10 (1.000) |"),
     "a side": ("(0.699) | 4 | 8 |", "(0.699) | 5 | 7 |"),

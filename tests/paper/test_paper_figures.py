@@ -14,6 +14,9 @@ from sklearn.datasets import load_breast_cancer
 import surefoot as sf
 from surefoot.cli import run
 from surefoot.paper import figures
+from surefoot.paper.document import document
+from surefoot.paper.simulation import Plan
+from surefoot.paper.synthetic import run as run_synthetic
 
 #: Of class 1, and so of class 0: three of four pairs are in order.
 RANKED = sf.Predictions.from_probabilities([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
@@ -33,6 +36,13 @@ def test_figure_1_has_a_panel_for_each_set_and_figure_2_one_for_the_others(tmp_p
     # the same curves are the same file
     before = written[0].read_bytes()
     assert figures.draw_figures(tmp_path, models)[0].read_bytes() == before
+
+
+def test_a_figure_alone_keeps_its_number_on_the_page(tmp_path: Path) -> None:
+    made = run_synthetic(tmp_path, Plan({100: 8, 1000: 4, 10_000: 1, 100_000: 1}, ranked=2))
+    page = document(made, None, {}, [tmp_path / "paper-figure-2.png"])
+    assert "![Figure 2](paper-figure-2.png)" in page
+    assert "Figure 1](" not in page
 
 
 def test_nothing_is_drawn_of_nothing(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.isotonic import IsotonicRegression
 
 from surefoot.cli import run
-from surefoot.paper import datasets, document, protocol, search, training
+from surefoot.paper import datasets, document, models, protocol, search, training
 from surefoot.paper.claims import count, real_claims
 from surefoot.paper.datasets import SETS, MissingData, load
 from surefoot.paper.document_real import real_part
@@ -70,6 +70,10 @@ def test_the_whole_pipeline(data: Path, tmp_path: Path, capfd: pytest.CaptureFix
     page = "\n".join(real_part(found, {"unweighted": found}))
     assert "| breast_cancer, no post-hoc | " in page
     assert len(real_claims(found, found)) == 9
+    # one set of eleven decides nothing that the printed tables leave open
+    judged = [line.split(" | ")[1] for line in page.splitlines() if line.startswith(("| Raw models are", "| cwA is"))]
+    table = "the text contradicts its own table"
+    assert judged == ["not judged: some data sets were not run", table, table]
     # what is said of ranges is not said of a single split
     single = {key: own for key, own in found.items() if key[1] == 42}
     alone = "\n".join(real_part(single, {"mean-round": single, "unweighted": single}))
@@ -195,6 +199,94 @@ def test_without_network_and_folder_it_says_what_is_missing(
         assert said in error[-1]
         assert list(out.iterdir()) == []
     assert run(["paper", "real", "-o", str(tmp_path), "--datasets", "nonsense"]) == 2
+
+
+def test_sets_that_are_there_run_beside_those_that_are_not(
+    data: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    given = ["paper", "real", "-o", str(out), "--data", str(data), "--tuned", "--seeds", "42"]
+    assert run([*given, "--datasets", "obesity,breast_cancer"]) == 3
+    shown = capfd.readouterr()
+    assert f"data set obesity is missing: looked for obesity.parquet in {data}" in shown.err.splitlines()[-1]
+    assert "Wrote" in shown.out
+    assert (out / "real-page.csv").read_text().count("breast_cancer,42,") == 3
+
+
+def test_a_folder_that_is_not_there_is_no_reason_to_download(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sklearn.datasets
+
+    asked: list[object] = []
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", lambda **given: asked.append(given))
+    nowhere, out = tmp_path / "datsets", tmp_path / "out"
+    for command in ("real", "figures", "all"):
+        assert run(["paper", command, "-o", str(out), "--data", str(nowhere)]) == 3
+        assert f"there is no data folder {nowhere}" in capfd.readouterr().err
+    assert asked == []
+    assert not out.exists()
+
+
+def test_what_openml_does_not_give_was_looked_for_in_the_folder_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sklearn.datasets
+
+    def offline(**given: object) -> None:
+        raise OSError("no network")
+
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", offline)
+    with pytest.raises(MissingData, match=rf"looked for liver.parquet in {tmp_path}; OpenML could not be reached"):
+        load("liver", tmp_path)
+
+
+def test_without_a_search_there_is_none(data: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    given = ["paper", "real", "-o", str(out), "--data", str(data), "--datasets", "breast_cancer", "--tuned"]
+    assert run([*given, "--seeds", "7"]) == 3
+    assert "no parameters of split 7 of breast_cancer come along; leave out --tuned" in capfd.readouterr().err
+    assert list(out.iterdir()) == []
+
+
+@pytest.mark.parametrize("seeds", ["-1", "42,-1", "4294967296", "", "1.5", "a"])
+def test_seeds_are_checked(tmp_path: Path, capfd: pytest.CaptureFixture[str], seeds: str) -> None:
+    out = tmp_path / "out"
+    assert run(["paper", "real", "-o", str(out), "--datasets", "breast_cancer", f"--seeds={seeds}"]) == 2
+    assert "it should be whole numbers from 0 to 4294967295" in capfd.readouterr().err
+    assert run(["paper", "synthetic", "-o", str(out), "--seed=-1"]) == 2
+    assert not out.exists()
+
+
+def test_all_says_that_it_goes_on_where_it_was_stopped(
+    data: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(datasets, "SETS", {name: SETS[name] for name in ("breast_cancer", "liver")})
+    monkeypatch.setattr(Plan, "like_the_paper", classmethod(lambda cls, seed=0: cls({100: 8}, seed, 4)))
+    monkeypatch.setattr(document, "document", lambda *given: "a page\n")
+    given = ["paper", "all", "--fast", "-o", str(tmp_path / "out"), "--data", str(data)]
+
+    def stop(*given: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    whole = datasets.load
+    monkeypatch.setattr(
+        models, "load", lambda name, *rest, **options: (stop if name == "liver" else whole)(name, *rest)
+    )
+    assert run(given) == 130
+    assert "the same command goes on from there" in capfd.readouterr().err
+    kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").glob("model-*.npz")}
+    assert len(kept) == 4
+
+    def missing(name: str, *rest: object, **options: object) -> datasets.Samples:
+        raise MissingData(f"no {name}")
+
+    monkeypatch.setattr(models, "load", missing)
+    # what is finished is not done again, nor its data read
+    assert run(given) == 3
+    assert "no liver" in capfd.readouterr().err
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    assert (tmp_path / "out" / "paper.md").read_text() == "a page\n"
 
 
 def test_what_openml_sends_is_prepared_like_a_file(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from sklearn.metrics import roc_auc_score
@@ -55,6 +60,55 @@ def test_confidence_is_the_score_of_the_predicted_class_unless_given() -> None:
     assert matrix.n.tolist() == [0.75, 0.9]
 
 
+def test_areas_of_scores_have_intervals_and_differences() -> None:
+    rng = np.random.default_rng(8)
+    y = rng.integers(0, 2, 120)
+    one, other = (np.clip(rng.random((120, 2)) + a * np.eye(2)[y], 0, 0.99) for a in (0.3, 0.2))
+    placed = []
+    for scores in (one, other):
+        wins = [np.sign(np.subtract.outer(scores[y == k, k], scores[y != k, k])) / 2 + 0.5 for k in (0, 1)]
+        # rows of class 1, then of class 0: how often each is on the right side, on average over both areas
+        both = (wins[1] + wins[0].T) / 2
+        placed.append((both.mean(), both.mean(axis=1), both.mean(axis=0)))
+
+    def error(ones: np.ndarray, zeros: np.ndarray) -> float:
+        # DeLong, DeLong and Clarke-Pearson (1988)
+        return float(np.sqrt(ones.var(ddof=1) / len(ones) + zeros.var(ddof=1) / len(zeros)))
+
+    models = {name: Predictions.from_scores(y, scores) for name, scores in (("a", one), ("b", other))}
+    found = sf.intervals(models["a"])["auc"]
+    assert found.value == pytest.approx(placed[0][0], rel=1e-12)
+    assert found.standard_error == pytest.approx(error(*placed[0][1:]), rel=1e-2)
+    fall = sf.compare(models).values["b"]["auc"]
+    assert fall.value == pytest.approx(placed[1][0] - placed[0][0], rel=1e-9)
+    expected = error(placed[1][1] - placed[0][1], placed[1][2] - placed[0][2])
+    assert fall.standard_error == pytest.approx(expected, rel=1e-2)
+
+
+def test_complementary_scores_have_the_intervals_of_probabilities() -> None:
+    rng = np.random.default_rng(9)
+    p = rng.integers(16, 49, 90) / 64
+    y = (rng.random(90) < p).astype(int)
+    both = np.stack([1 - p, p], axis=1)
+    of_scores, of_probabilities = (
+        sf.intervals(make(y, both)) for make in (Predictions.from_scores, Predictions.from_probabilities)
+    )
+    assert set(of_scores) == set(of_probabilities)
+    for name in ("auc", "cw_auc"):
+        ours, expected = of_scores[name], of_probabilities[name]
+        assert [ours.value, ours.low, ours.high] == pytest.approx([expected.value, expected.low, expected.high])
+
+
+def test_the_report_draws_the_curves_of_scores(tmp_path: Path) -> None:
+    a = sf.assess(Predictions.from_scores(["no", "yes"] * 60, np.random.default_rng(1).random((120, 2))))
+    a.to_html(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "macro over 2 classes" in page
+    assert "ROC curves are not available" not in page
+    pytest.importorskip("matplotlib")
+    assert sf.plots.RocDisplay.from_assessment(a).curves.auc == a["auc"]
+
+
 def test_rows_and_slices_keep_their_scores() -> None:
     p = Predictions.from_scores(TRUTH, SCORES)
     half = p[np.arange(100)]
@@ -81,6 +135,23 @@ def test_what_needs_probabilities_says_so() -> None:
         p.event(1)
     with pytest.raises(sf.InvalidPredictions, match="needs the probability of each class"):
         sf.csr(p, of="classes")
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("make", [Predictions.from_scores, Predictions.from_logits, Predictions.from_probabilities])
+@pytest.mark.parametrize("prefix", ["", "class_"])
+def test_columns_of_a_frame_are_of_the_classes_that_they_are_named_after(
+    frame: Callable[..., Any], make: Callable[..., Predictions], prefix: str
+) -> None:
+    # in an order that is not that of the sorted labels
+    table = frame({f"{prefix}dog": [0.75, 0.25, 0.5], f"{prefix}cat": [0.25, 0.75, 0.5]})
+    p = make(["dog", "cat", "cat"], table)
+    assert p.predicted.tolist() == ["dog", "cat", "dog"]
+    assert sf.accuracy(p) == pytest.approx(2 / 3)
+    assert sf.roc_curve(p, label="cat").auc == 1.0
+    assert make(["dog", "cat", "cat"], table, labels=["cat", "dog"]).predicted.tolist() == ["cat", "dog", "cat"]
+    with pytest.raises(sf.InvalidPredictions, match=r"y_true holds 'cow', but the columns of classes are named after"):
+        make(["dog", "cat", "cow"], table)
 
 
 @pytest.mark.parametrize(

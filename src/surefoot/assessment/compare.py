@@ -246,7 +246,7 @@ def _compare(models: Mapping[str, Any], level: float, groups: Any, *, are_found:
         csr[name] = SizeDifference(assessments[name].risk.csr - assessments[first].risk.csr)
         if one is None or other is None:
             continue
-        ranked = all(len(p) * len(p.labels or ()) <= MOST_RANKED and p.has_probabilities for p in (one, other))
+        ranked = all(len(p) * len(p.labels or ()) <= MOST_RANKED and p.has_ranking for p in (one, other))
         values[name] = differences(
             other, one, level=1 - level, with_ranking=ranked, same_rows=is_paired, groups=codes if is_paired else None
         )

@@ -96,11 +96,12 @@ class Roc:
 def roc(predictions: ArrayPredictions, auc: float, cw_auc: float) -> Roc | None:
     """The curves of the second of two classes, of more the mean over all, one against the rest; of an event the plain.
 
-    None where no class has rows inside and outside of it, or where ranking all of them takes too long.
+    Of two classes that have scores of their own, the mean too. None where no class has rows inside and outside of it,
+    or where ranking all of them takes too long.
     """
     labels = predictions.labels
     assert labels is not None
-    chosen = labels[1:] if len(labels) == 2 else labels
+    chosen = [labels[place] for place in predictions.averaged_classes]
     if len(predictions) * len(chosen) > _MOST:
         return None
     grid = np.unique(np.concatenate([np.geomspace(1e-4, 1, 120), np.linspace(0, 1, 101)]))

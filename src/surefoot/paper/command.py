@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +16,7 @@ from surefoot.cli.parsing import Command, Group
 
 if TYPE_CHECKING:
     from surefoot.paper.datasets import MissingData
+    from surefoot.paper.protocol import Protocol
 
 app = typer.Typer(
     name="paper",
@@ -34,6 +37,9 @@ Datasets = Annotated[
     str | None, typer.Option("--datasets", metavar="A,B,...", help="Some of the fifteen; by default all.")
 ]
 
+#: What is said where the user stops a command that trains models.
+_KEPT = "what is finished is kept; the same command goes on from there"
+
 
 @app.command("synthetic", cls=Command)
 def synthetic(
@@ -43,6 +49,7 @@ def synthetic(
 ) -> None:
     """Ten profiles of confidence, eight ways of being right, five sizes: two minutes on two cores."""
     with clear_errors():
+        _positive("--seed", seed, 0)
         folder = _make_folder(out)
         from surefoot.paper.simulation import Plan
         from surefoot.paper.synthetic import run
@@ -50,13 +57,8 @@ def synthetic(
         plan = Plan.like_the_paper(seed) if fast else Plan.full(seed)
         screen = _Screen()
         print(f"\n  synthetic: 10 profiles × 8 modes × {len(plan.sizes)} sizes", file=sys.stderr)
-        try:
+        with _closing(screen, f"sizes that are finished are kept: surefoot paper synthetic -o {out}"):
             made = run(folder, plan, screen.progress)
-        except KeyboardInterrupt:
-            screen.close()
-            print(f"  stopped; sizes that are finished are kept: surefoot paper synthetic -o {out}", file=sys.stderr)
-            raise
-        screen.close()
         _print_summary(folder, made.cells)
 
 
@@ -67,7 +69,11 @@ def real(
     datasets: Datasets = None,
     protocol: Annotated[
         str,
-        typer.Option("--protocol", metavar="NAME", help="page, or a control: one-search, mean-round or unweighted."),
+        typer.Option(
+            "--protocol",
+            metavar="NAME",
+            help="page, or a control: one-search, mean-round or unweighted, by the parameters that come along.",
+        ),
     ] = "page",
     trials: Annotated[int, typer.Option("--trials", help="Of each search; six times as many on small sets.")] = 8,
     folds: Annotated[int, typer.Option("--folds", help="Of each trial.")] = 5,
@@ -77,12 +83,12 @@ def real(
 ) -> None:
     """Fifteen data sets: XGBoost tuned by Optuna, raw, isotonic and Platt. A search that is stopped goes on later."""
     with clear_errors():
-        from surefoot.paper.datasets import folder_of
+        from surefoot.paper.datasets import MissingData, folder_of
         from surefoot.paper.protocol import PROTOCOLS, Budget
-        from surefoot.paper.real import run
+        from surefoot.paper.real import Found, run
         from surefoot.paper.real_tables import write_tables
 
-        names = _names_of(datasets)
+        names, where = _names_of(datasets), folder_of(data)
         if protocol not in PROTOCOLS:
             raise typer.BadParameter(f"--protocol is {protocol!r}; it should be one of {', '.join(PROTOCOLS)}")
         budget = (
@@ -92,35 +98,37 @@ def real(
         )
         folder = _make_folder(out)
         screen = _Screen()
-        try:
-            options: dict[str, Any] = {"names": names, "use_stored": tuned, "protocol": PROTOCOLS[protocol]}
-            found = run(folder, folder_of(data), budget, **options, report=screen.words)
-        except KeyboardInterrupt:
-            screen.close()
-            print("  stopped; the same command goes on after the last whole trial", file=sys.stderr)
-            raise
-        screen.close()
-        for path in write_tables(folder, found, protocol):
+        found: Found = {}
+        missing = []
+        with _closing(screen, "the same command goes on after the last whole trial"):
+            for name in names:
+                options: dict[str, Any] = {"names": [name], "use_stored": tuned, "protocol": PROTOCOLS[protocol]}
+                try:
+                    found |= run(folder, where, budget, **options, report=screen.words)
+                except MissingData as error:
+                    missing.append((name, error))
+        for path in write_tables(folder, found, protocol) if found else ():
             print(f"  Wrote {path}")
+        _refuse_missing(missing)
 
 
 @app.command("figures", cls=Command)
 def figures(out: Out = "paper", data: Data = None, datasets: Datasets = None) -> None:
     """Figure 1, ROC and cwROC of Adult and CIFAR-10 in three regimes; Figure 2, of the other sets by Platt."""
     with clear_errors():
-        from surefoot.paper.datasets import MissingData
+        from surefoot.paper.datasets import MissingData, folder_of
         from surefoot.paper.figures import draw_figures
 
-        names = _names_of(datasets)
+        names, where = _names_of(datasets), folder_of(data)
         folder = _make_folder(out)
         screen = _Screen()
         models, missing = {}, []
-        for name in names:
-            try:
-                models[name] = _model_of(name, folder, data, screen)
-            except MissingData as error:
-                missing.append((name, error))
-        screen.close()
+        with _closing(screen, _KEPT):
+            for name in names:
+                try:
+                    models[name] = _model_of(name, folder, where, screen)
+                except MissingData as error:
+                    missing.append((name, error))
         _refuse_missing(missing)
         for path in draw_figures(folder, models):
             print(f"  Wrote {path}")
@@ -137,35 +145,34 @@ def everything(
     paper.json has the numbers of each split from which the page counts.
     """
     with clear_errors():
-        folder = _make_folder(out)
         from surefoot._io.writing import write_whole
         from surefoot.paper.datasets import SETS, MissingData, folder_of
         from surefoot.paper.document import document
         from surefoot.paper.evidence import evidence, runs_above
         from surefoot.paper.figures import draw_figures
-        from surefoot.paper.protocol import COMPARABLE, FIRST, PAGE, PROTOCOLS, UNWEIGHTED, Budget
+        from surefoot.paper.protocol import FIRST, PAGE, PROTOCOLS, Budget
         from surefoot.paper.real import Found, run
         from surefoot.paper.real_tables import write_tables
         from surefoot.paper.simulation import Plan
         from surefoot.paper.synthetic import run as simulate
 
+        where = folder_of(data)
+        folder = _make_folder(out)
         screen = _Screen()
-        made = simulate(folder, Plan.like_the_paper() if fast else Plan.full(), screen.progress)
-        screen.close()
+        with _closing(screen, _KEPT):
+            made = simulate(folder, Plan.like_the_paper() if fast else Plan.full(), screen.progress)
         budget = Budget(seeds=(FIRST,)) if fast else Budget()
         found: dict[str, Found] = {protocol: {} for protocol in PROTOCOLS}
         models, missing = {}, []
-        for name in SETS:
-            try:
-                for protocol in PROTOCOLS.values():
-                    # controls are of the sets that run on all rows
-                    if protocol is PAGE or name in COMPARABLE or (protocol is UNWEIGHTED and name == "adult_income"):
+        with _closing(screen, _KEPT):
+            for name in SETS:
+                try:
+                    for protocol in _protocols_of(name):
                         options: dict[str, Any] = {"names": [name], "use_stored": True, "protocol": protocol}
-                        found[protocol.name] |= run(folder, folder_of(data), budget, **options, report=screen.words)
-                models[name] = _model_of(name, folder, data, screen)
-            except MissingData as error:
-                missing.append((name, error))
-        screen.close()
+                        found[protocol.name] |= run(folder, where, budget, **options, report=screen.words)
+                    models[name] = _model_of(name, folder, where, screen)
+                except MissingData as error:
+                    missing.append((name, error))
         for kind, own in found.items():
             if own:
                 write_tables(folder, own, kind)
@@ -178,6 +185,19 @@ def everything(
         _refuse_missing(missing)
 
 
+@contextmanager
+def _closing(screen: _Screen, kept: str) -> Iterator[None]:
+    """Clear the line that is rewritten; if the user stops it, say what is kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        screen.close()
+        print(f"  stopped; {kept}", file=sys.stderr)
+        raise
+    finally:
+        screen.close()
+
+
 def _names_of(datasets: str | None) -> list[str]:
     from surefoot.paper.datasets import SETS
 
@@ -188,14 +208,22 @@ def _names_of(datasets: str | None) -> list[str]:
     return names
 
 
-def _model_of(name: str, folder: Path, data: str | None, screen: _Screen) -> Any:
+def _protocols_of(name: str) -> Iterable[Protocol]:
+    """The page's, and the controls, which are of the sets that run on all rows."""
+    from surefoot.paper.protocol import COMPARABLE, PAGE, PROTOCOLS, UNWEIGHTED
+
+    if name in COMPARABLE:
+        return PROTOCOLS.values()
+    return (PAGE, UNWEIGHTED) if name == "adult_income" else (PAGE,)
+
+
+def _model_of(name: str, folder: Path, where: Path | None, screen: _Screen) -> Any:
     """The predictions of the page's model of the first split, for its figure."""
-    from surefoot.paper.datasets import folder_of
     from surefoot.paper.figures import predictions
     from surefoot.paper.models import Trainer
     from surefoot.paper.protocol import FIRST, PAGE, Budget
 
-    trainer = Trainer(name, folder, folder_of(data), Budget(), use_stored=True, report=screen.words)
+    trainer = Trainer(name, folder, where, Budget(), use_stored=True, report=screen.words)
     return predictions(name, trainer.trained(PAGE, FIRST))
 
 
@@ -225,10 +253,9 @@ def _positive(name: str, number: int, least: int = 1) -> int:
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    try:
-        return tuple(int(part) for part in text.split(","))
-    except ValueError:
-        raise typer.BadParameter(f"--seeds is {text!r}; it should be whole numbers, such as 42,0,1") from None
+    if all(part.strip().isdecimal() and int(part) < 2**32 for part in text.split(",")):
+        return tuple(dict.fromkeys(int(part) for part in text.split(",")))
+    raise typer.BadParameter(f"--seeds is {text!r}; it should be whole numbers from 0 to {2**32 - 1}, such as 42,0,1")
 
 
 def _print_summary(folder: Path, cells: list[Any]) -> None:

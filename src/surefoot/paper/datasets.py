@@ -99,8 +99,11 @@ class Samples:
 
 
 def folder_of(given: str | os.PathLike[str] | None) -> Path | None:
-    """The data folder: as given, or by the environment variable SUREFOOT_DATA."""
+    """The data folder, which has to be there: as given, or by the environment variable SUREFOOT_DATA."""
     chosen = given or os.environ.get("SUREFOOT_DATA")
+    if chosen and not Path(chosen).is_dir():
+        # else every set would be downloaded, as if no folder had been named
+        raise MissingData(f"there is no data folder {chosen}; name another with --data or SUREFOOT_DATA, or none")
     return Path(chosen) if chosen else None
 
 
@@ -109,9 +112,9 @@ def load(name: str, folder: Path | None, *, download: bool = True) -> Samples:
     one = SETS[name]
     if folder is not None and (folder / one.path).exists():
         return _prepare(one, _read(folder / one.path))
-    if one.openml is not None and download:
-        return _prepare(one, _download(one))
     where = f"looked for {one.path} in {folder}" if folder else "no data folder was named"
+    if one.openml is not None and download:
+        return _prepare(one, _download(one, where))
     way = f"; OpenML has it as number {one.openml}" if one.openml else "; we know of no copy at OpenML"
     raise MissingData(f"data set {name} is missing: {where}{way}. Name a folder with --data or SUREFOOT_DATA")
 
@@ -134,7 +137,7 @@ def _read(path: Path) -> dict[str, Any]:
     return found
 
 
-def _download(one: DataSet) -> dict[str, Any]:
+def _download(one: DataSet, where: str) -> dict[str, Any]:
     """By scikit-learn, which checks the MD5 that OpenML states, and keeps what it fetched in its cache."""
     try:
         from sklearn.datasets import fetch_openml
@@ -144,8 +147,8 @@ def _download(one: DataSet) -> dict[str, Any]:
         bunch = fetch_openml(data_id=one.openml, as_frame=True, parser="auto")
     except Exception as error:  # URLError, HTTPError, OpenMLError, ...: whatever the network is up to
         raise MissingData(
-            f"data set {one.name} is missing, and OpenML could not be reached ({type(error).__name__}). Name a folder "
-            "with --data or SUREFOOT_DATA"
+            f"data set {one.name} is missing: {where}; OpenML could not be reached ({type(error).__name__}). Name a "
+            "folder with --data or SUREFOOT_DATA"
         ) from error
     frame = bunch.frame
     found = {column: np.array(frame[column].tolist(), dtype=object) for column in frame.columns}

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from surefoot.paper import calibrators
-from surefoot.paper.claims import Contrast, contrasts, count, real_claims
+from surefoot.paper.claims import Contrast, by_print_alone, contrasts, count, real_claims
 from surefoot.paper.datasets import SETS
 from surefoot.paper.document_synthetic import claims_table, number
 from surefoot.paper.names import HEADS, REGIME_NAMES, TABLES
@@ -60,6 +60,8 @@ def real_part(found: Found, controls: Mapping[str, Found]) -> list[str]:
     parts += _table_2(found)
     if whole:
         claimed = real_claims(whole, only(controls.get(UNWEIGHTED.name, {}), (*COMPARABLE, *OFFICIAL)))
+        if {name for name, _ in whole} != {*COMPARABLE, *OFFICIAL}:
+            claimed = [by_print_alone(one) for one in claimed]
         parts += [
             "### What the text says of real data",
             f"Ours are counted over {len({name for name, _ in whole})} sets that run on all rows, "

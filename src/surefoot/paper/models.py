@@ -16,7 +16,7 @@ import numpy.typing as npt
 from surefoot._io.writing import write_whole
 from surefoot.paper.datasets import Samples, load
 from surefoot.paper.protocol import CAPPED, FIRST, FIXED, ROWS, Budget, Protocol, most_rounds
-from surefoot.paper.search import Search, Setting, stored_setting
+from surefoot.paper.search import MissingSetting, Search, Setting, stored_setting
 from surefoot.paper.training import Model, split, train
 
 Report = Callable[[str], None]
@@ -98,6 +98,10 @@ class Trainer:
             found = stored_setting(self.name, is_weighted=protocol.is_weighted, seed=None if serves_all else seed)
         if found is not None:
             return found
+        if self.use_stored:
+            raise MissingSetting(
+                f"no parameters of split {seed} of {self.name} come along; leave out --tuned to search"
+            )
         trials, folds = self.budget.trials_of(self.name), self.budget.folds
         where = FIRST if serves_all else seed
         search = Search(self.name, self.data(), self.folder, seed=where, folds=folds, is_weighted=protocol.is_weighted)

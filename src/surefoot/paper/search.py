@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from surefoot.errors import InvalidPredictions
 from surefoot.paper.datasets import Samples
 from surefoot.paper.protocol import FIXED, PATIENCE, ROUNDS
 from surefoot.paper.training import class_weights, fixed_parameters, packages, split
@@ -50,6 +51,10 @@ def suggest(trial: Any) -> dict[str, float]:
         "lambda": trial.suggest_float("lambda", 1e-8, 10.0, log=True),
         "gamma": trial.suggest_float("gamma", 1e-8, 1.0, log=True),
     }
+
+
+class MissingSetting(InvalidPredictions):
+    """Parameters that were asked for without a search, and do not come along."""
 
 
 class Search:

@@ -207,11 +207,25 @@ class ArrayBorder(Border):
         )
 
     def from_probabilities(self, y_true: Any, probabilities: Any, *, labels: Any = None, **options: Any) -> Any:
-        if labels is None and is_frame(probabilities):
-            truth = as_labels("y_true", y_true)
-            columns = [str(name) for name in open_frame(probabilities).columns]
-            labels = labels_in_names(distinct(truth), kind_of(truth), columns) if len(columns) > 1 else None
+        labels = _labels_of_frame(probabilities, y_true) if labels is None else labels
         return super().from_probabilities(y_true, probabilities, labels=labels, **options)
+
+    def from_scores(self, y_true: Any, scores: Any, *, labels: Any = None, **options: Any) -> Any:
+        labels = _labels_of_frame(scores, y_true) if labels is None else labels
+        return super().from_scores(y_true, scores, labels=labels, **options)
+
+    def from_logits(self, y_true: Any, logits: Any, *, labels: Any = None, **options: Any) -> Any:
+        labels = _labels_of_frame(logits, y_true) if labels is None else labels
+        return super().from_logits(y_true, logits, labels=labels, **options)
+
+
+def _labels_of_frame(table: Any, y_true: Any) -> tuple[Label, ...] | None:
+    """The classes that the columns of a frame are named after; None if it is no frame, or they are named otherwise."""
+    if not is_frame(table):
+        return None
+    truth = as_labels("y_true", y_true)
+    columns = [str(name) for name in open_frame(table).columns]
+    return labels_in_names(distinct(truth), kind_of(truth), columns) if len(columns) > 1 else None
 
 
 def _labels_at(places: Array, labels: tuple[Label, ...]) -> Array:

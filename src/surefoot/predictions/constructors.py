@@ -187,7 +187,8 @@ class Constructors(OfScores):
             One column: the probability of 1, of True, or of ``pos_label``. Several columns: one for each of ``labels``;
             each row sums to 1.
         labels : sequence, optional
-            The class of each column. By default 0, 1, ... if ``y_true`` holds such integers, else the sorted labels.
+            The class of each column. By default those that the columns of a frame are named after; else 0, 1, ... if
+            ``y_true`` holds such integers, else the sorted labels.
         pos_label : label, optional
             The class whose probability a single column holds, and the event of ``of="event"``. Needed unless labels
             are 0 and 1, or booleans.

@@ -186,7 +186,7 @@ def labels_in_names(found: tuple[Label, ...], kind: str, names: list[str]) -> tu
         uncovered = [label for label in found if label not in labels]
         if len(uncovered) < len(found) or any(str(label).casefold() in folded for label in found):
             raise InvalidPredictions(
-                f"y_true holds {uncovered[0]!r}, but the columns of probabilities are named after {quote(labels)}; "
+                f"y_true holds {uncovered[0]!r}, but the columns of classes are named after {quote(labels)}; "
                 "name the class of each column with labels=."
             )
     return None

@@ -204,6 +204,12 @@ class InMemory(Predictions):
     def has_ranking(self) -> bool:
         return self.has_probabilities or self.scores is not None
 
+    @property
+    def averaged_classes(self) -> range:
+        """Classes, by position, that averages over rankings are of: of two the second, but if each has its scores."""
+        count = len(self.labels or ())
+        return range(1, 2) if count == 2 and self.scores is None else range(count)
+
     def score_probabilities(self, scores: Any, label: int) -> Any:
         """The probabilities that the ranking scores of a class stand for, or the scores that they are."""
         if self.scores is not None:

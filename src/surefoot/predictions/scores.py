@@ -37,7 +37,8 @@ class OfScores:
         scores : array-like of shape (n, K)
             One column for each of ``labels``, of numbers from 0 to 1.
         labels : sequence, optional
-            The class of each column. By default 0, 1, ... if ``y_true`` holds such integers, else the sorted labels.
+            The class of each column. By default those that the columns of a frame are named after; else 0, 1, ... if
+            ``y_true`` holds such integers, else the sorted labels.
         y_pred : array-like of shape (n,), optional
             Predicted labels; by default the class of the largest score, of equal ones the first.
         confidence : array-like of shape (n,), optional

@@ -35,7 +35,7 @@ class ValueSection(Section):
         a = self.a
         panels = []
         context: dict[str, Any] = {"classes": None, "classes_title": "", "classes_words": "", "no_worth": ""}
-        if a.predictions is not None and a.predictions.has_probabilities and a.counts is not None:
+        if a.predictions is not None and a.predictions.has_ranking and a.counts is not None:
             ranking = self.roc()
             if ranking is not None:
                 panels.append(ranking)
@@ -89,7 +89,8 @@ class ValueSection(Section):
         if found is None:
             return None
         figure = found.figure()
-        macro = f", macro over {a.classes} classes" if (a.classes or 0) > 2 else ""
+        averaged = len(a.predictions.averaged_classes)
+        macro = f", macro over {averaged} classes" if averaged > 1 else ""
         corner = "" if found.width == 1 else " Only the top left corner is drawn."
         body = [
             Row([Cell(f"{100 * false:.3g}%", false), *(Cell(f"{share:.2%}", share) for share in shares)])

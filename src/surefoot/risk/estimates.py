@@ -80,7 +80,7 @@ def row_values(predictions: ArrayPredictions, *terms: Term) -> list[Floats]:
 def estimates(predictions: ArrayPredictions, with_ranking: bool) -> dict[str, Estimate]:
     """The shares, and the areas under curves where they are asked for and can be had."""
     found = {metric.name: _share(predictions, metric) for metric in (ACCURACY, CW_ACCURACY)}
-    if with_ranking and predictions.has_probabilities and predictions.labels is not None:
+    if with_ranking and predictions.has_ranking and predictions.labels is not None:
         areas = _areas(predictions)
         if areas is not None:
             found["auc"], found["cw_auc"] = areas
@@ -136,8 +136,7 @@ def _areas(predictions: ArrayPredictions) -> list[Estimate] | None:
     """Macro averages of the areas under the plain and the weighted ROC curves, by DeLong's placements."""
     assert predictions.labels is not None
     weights = row_values(predictions, WEIGHT, CONFIDENCE)
-    # of two classes the second's, as everywhere
-    labels = range(1, 2) if len(predictions.labels) == 2 else range(len(predictions.labels))
+    labels = predictions.averaged_classes
     sums = [np.zeros(len(predictions)) for _ in weights]
     values: list[list[float]] = [[] for _ in weights]
     least = [0.0 for _ in weights]
@@ -165,7 +164,8 @@ def _areas(predictions: ArrayPredictions) -> list[Estimate] | None:
             rarest,
             "rows of the rarest class",
             is_area=True,
-            least=low / len(v) ** 2,
+            # of two classes both areas are of the same pairs of rows
+            least=low / len(v) ** (1 if len(predictions.labels) == 2 else 2),
             few=few,
         )
         for v, s, low in zip(values, sums, least, strict=True)

@@ -111,8 +111,8 @@ def intervals(
     Returns
     -------
     dict of str to Interval
-        ``"accuracy"``, ``"cw_accuracy"``, ``"cw_accuracy - accuracy"`` and ``"ece"``; with class probabilities also
-        ``"auc"``, ``"cw_auc"`` and ``"cw_auc - auc"``, which have no interval with fewer than 10 rows of a class.
+        ``"accuracy"``, ``"cw_accuracy"``, ``"cw_accuracy - accuracy"`` and ``"ece"``; with class probabilities or
+        scores also ``"auc"``, ``"cw_auc"`` and ``"cw_auc - auc"``, without interval for fewer than 10 rows of a class.
 
     Raises
     ------

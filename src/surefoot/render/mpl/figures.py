@@ -177,11 +177,11 @@ class RocDisplay(FigureDisplay):
         if assessment.view == "classes":
             check_prediction(assessment, cls.__name__)
         p, curves = assessment.predictions, None
-        if p is not None and p.has_probabilities and "auc" in assessment.metrics:
+        if p is not None and p.has_ranking and "auc" in assessment.metrics:
             curves = roc(p, assessment.metrics["auc"], assessment.metrics.get("cw_auc", math.nan))
         if curves is None:
             raise InvalidPredictions(
-                "ROC curves need the probabilities of all classes, for rows of at least two classes."
+                "ROC curves need probabilities or scores of all classes, for rows of at least two classes."
             )
         return cls(curves, **facts_of(assessment))
 
