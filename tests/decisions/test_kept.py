@@ -102,6 +102,22 @@ def test_how_far_a_random_part_may_be_off() -> None:
     assert _reach(0.25, 399, 400) == pytest.approx(_reach(0.25, 1, 400) / 399)
 
 
+def test_intervals_of_several_classes_are_a_tenth_wider_for_some_labels_too() -> None:
+    """Of rows that are all alike, chance in the accuracy of n of them has the variance a(1 - a)/n."""
+    rng = np.random.default_rng(1)
+    probabilities = np.tile([0.6, 0.1, 0.1, 0.1, 0.1], (500, 1))
+    labels = rng.choice(5, 500, p=probabilities[0])
+    reference = sf.Predictions.from_probabilities(labels[:400], probabilities[:400], labels=list(range(5)))
+    expected = sf.expect(probabilities[400:], reference=reference)
+    one = expected["accuracy"]
+    chance = 1.1**2 * one.value * (1 - one.value) / 100
+    assert expected.share_of_chance == pytest.approx(chance / one.standard_error**2)
+    some = sf.Predictions.from_probabilities(labels[400:425], probabilities[400:425], labels=list(range(5)))
+    wider = expected.compare(some)["accuracy"].expected
+    # a quarter of the rows: four times the variance of chance, and the same of what is not known
+    assert wider.standard_error**2 == pytest.approx(one.standard_error**2 + 3 * chance)
+
+
 def test_rows_that_were_not_attempted_are_counted_and_told(tmp_path: Path) -> None:
     pd = pytest.importorskip("pandas")
     rng = np.random.default_rng(8)

@@ -150,7 +150,7 @@ def expect(
         columns=words,
         not_attempted=new.not_attempted,
         reference_not_attempted=skipped,
-        _chance={name: one.chance for name, one in found.items()},
+        _chance={name: one.wider**2 * one.chance for name, one in found.items()},
         _telling=(outcomes.telling, outcomes.rarest),
         _cost=cost,
         _spread=float(rows.confidence_of(slice(None)).std()),

@@ -78,7 +78,7 @@ class Expected(Mapping[str, Interval]):
     columns: str = ""
     not_attempted: int = 0
     reference_not_attempted: int = 0
-    #: Of each metric, the variance that chance in the labels makes.
+    #: Of each metric, how much of the variance chance in the labels makes.
     _chance: Mapping[str, float] = field(default_factory=dict)
     #: Reference rows of the rarer outcome, and of the rarest class.
     _telling: tuple[float, float] = (0.0, 0.0)

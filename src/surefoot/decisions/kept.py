@@ -208,10 +208,11 @@ def _check_same_rows(expected: Expected, labelled: ArrayPredictions) -> None:
         _refuse_others(f"have a mean confidence of {now:.1%}, and those given to expect {then:.1%}", labelled)
     if expected.confusion is None or labelled.labels is None:
         return
-    predicted = np.asarray(labelled.labels, dtype=object)[labelled.codes("predicted")]
+    counts = np.bincount(labelled.codes("predicted"), minlength=len(labelled.labels)).tolist()
+    predicted = dict(zip(labelled.labels, counts, strict=True))
     shares = expected.confusion.matrix.sum(axis=0) / expected.rows
     for label, then in zip(expected.confusion.labels, shares.tolist(), strict=True):
-        now = float((predicted == label).mean())
+        now = predicted.get(label, 0) / len(labelled)
         if abs(now - then) > _CLOSE_CALLS + _reach(then * (1 - then), len(labelled), expected.rows, len(shares)):
             of_label = f"are predicted to be {printable(label, 40)} in {now:.1%}"
             _refuse_others(f"{of_label} of cases, and those given to expect in {then:.1%}", labelled)
