@@ -154,13 +154,21 @@ def _data(a: Assessment) -> str:
 
 
 def _is_plain(a: Assessment) -> bool:
-    """Whether rows are read the same without a word on how: on labels, their order, logits, or what was attempted."""
+    """Whether rows are read the same without a word on how: on labels, their order, logits, what was attempted.
+
+    Neither are they if some have no weight, and so do not count.
+    """
     p = a.predictions
-    if p is None or a.not_attempted:
+    if p is None or a.not_attempted or _has_weightless(p):
         return p is None
     if not p.has_probabilities:
         return True
     return not (p.has_second or p.follows_logits or p.scores is not None) and _has_usual_labels(p)
+
+
+def _has_weightless(p: ArrayPredictions) -> bool:
+    """Whether rows have no weight: calibrators, which take no weights, would count them."""
+    return p.is_weighted and not bool((p.weight > 0).all())
 
 
 def _has_usual_labels(p: ArrayPredictions) -> bool:
@@ -359,6 +367,8 @@ def _recalibrate(a: Assessment) -> Step:
         rows = pluralize(a.risk.n, "row")
         return Step(f"Label more rows: a calibrator cannot be fitted to {rows} and checked on others.")
     words = "Recalibrate, on labelled rows that the model was not trained on"
+    if a.predictions is not None and _has_weightless(a.predictions):
+        words += " (leave out those of weight 0, which count there)"
     options = _options(a)
     if a.path and options and not _NOT_ROWS.search(a.path):
         command = ["surefoot", "calibrate", "--fit", printable(a.path, 500), *options]
