@@ -69,6 +69,15 @@ def test_labels_of_other_rows_are_refused() -> None:
     assert expected.compare(correct=right[:500], confidence=confidence[:500].round(2)).rows == 500
 
 
+def test_labelled_rows_of_no_weight_do_not_count() -> None:
+    y, p = binary(2000)
+    expected = sf.expect(p[1000:], reference=(y[:1000], p[:1000]))
+    weight = (np.arange(1000) < 300).astype(float)
+    wrong_elsewhere = np.where(weight > 0, y[1000:], p[1000:] < 0.5).astype(int)
+    some = expected.compare(sf.Predictions.from_probabilities(wrong_elsewhere, p[1000:], sample_weight=weight))
+    assert some.to_dict() == expected.compare(sf.Predictions.from_probabilities(y[1000:1300], p[1000:1300])).to_dict()
+
+
 @pytest.mark.parametrize("rows", [1, 2, 3, 5, 999])
 def test_a_random_part_of_the_rows_is_not_refused_however_small(rows: int) -> None:
     y, p = binary(2000)

@@ -17,6 +17,7 @@ from surefoot.decisions.forecast import COUNTS, OF_CLASSES, SHARES, observed
 from surefoot.decisions.limits import bounds, fewest_of, pvalue_of
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions import ArrayPredictions
+from surefoot.risk.estimates import drop_weightless
 from surefoot.risk.intervals import Interval
 
 if TYPE_CHECKING:
@@ -174,6 +175,8 @@ def check_kept(expected: Expected, labelled: ArrayPredictions) -> Kept:
     """Each metric beside its expectation, and whether all of them are as chance would have it."""
     if not labelled.has_equal_weights:
         raise InvalidPredictions("has unequal weights, and each row counts once", hint="leave out the weights")
+    skipped = labelled.not_attempted
+    labelled, _ = drop_weightless(labelled, None)
     if len(labelled) > expected.rows:
         raise InvalidPredictions(
             f"there are {len(labelled):,} labelled rows, and expectations were for {expected.rows:,}",
@@ -186,7 +189,7 @@ def check_kept(expected: Expected, labelled: ArrayPredictions) -> Kept:
         if not labelled.has_probabilities:
             # the labels that occur may be fewer
             labelled = replace(labelled, _labels=expected.labels)
-    _check_same_rows(expected, labelled)
+    _check_same_rows(expected, labelled, skipped)
     names = [name for name in expected if name not in COUNTS]
     seen = observed(labelled, expected._cost, names)
     names = [name for name in names if not math.isnan(seen[name]) and not expected[name].is_absent]
@@ -197,15 +200,15 @@ def check_kept(expected: Expected, labelled: ArrayPredictions) -> Kept:
     held = pvalue > expected.level or all(one.is_inside for one in metrics)
     sentence = _sentence(metrics, held, pvalue, expected)
     rows = len(labelled), expected.rows
-    return Kept(metrics, held, pvalue, sentence, *rows, expected.level, labelled.not_attempted)
+    return Kept(metrics, held, pvalue, sentence, *rows, expected.level, skipped)
 
 
-def _check_same_rows(expected: Expected, labelled: ArrayPredictions) -> None:
+def _check_same_rows(expected: Expected, labelled: ArrayPredictions, skipped: int) -> None:
     """Raise if confidences or predicted classes are not those of the rows given, or of a random part of them."""
     confidence = labelled.confidence_of(slice(None))
     now, then = float(confidence.mean()), expected.shift.confidence_now
     if abs(now - then) > _ROUNDING + _reach(expected._spread**2, len(labelled), expected.rows):
-        _refuse_others(f"have a mean confidence of {now:.1%}, and those given to expect {then:.1%}", labelled)
+        _refuse_others(f"have a mean confidence of {now:.1%}, and those given to expect {then:.1%}", skipped)
     if expected.confusion is None or labelled.labels is None:
         return
     counts = np.bincount(labelled.codes("predicted"), minlength=len(labelled.labels)).tolist()
@@ -215,7 +218,7 @@ def _check_same_rows(expected: Expected, labelled: ArrayPredictions) -> None:
         now = predicted.get(label, 0) / len(labelled)
         if abs(now - then) > _CLOSE_CALLS + _reach(then * (1 - then), len(labelled), expected.rows, len(shares)):
             of_label = f"are predicted to be {printable(label, 40)} in {now:.1%}"
-            _refuse_others(f"{of_label} of cases, and those given to expect in {then:.1%}", labelled)
+            _refuse_others(f"{of_label} of cases, and those given to expect in {then:.1%}", skipped)
 
 
 def _reach(variance: float, part: int, rows: int, tests: int = 1) -> float:
@@ -228,9 +231,9 @@ def _reach(variance: float, part: int, rows: int, tests: int = 1) -> float:
     return drawn / part * (each / 3 + math.sqrt((each / 3) ** 2 + 2 * max(0.0, variance) * each))
 
 
-def _refuse_others(difference: str, labelled: ArrayPredictions) -> NoReturn:
+def _refuse_others(difference: str, skipped: int) -> NoReturn:
     hint = "if they were chosen, but not by their labels, give just these to expect first"
-    if labelled.not_attempted:
+    if skipped:
         hint = "rows that were not attempted are left out here; leave them out of those given to expect, too"
     raise InvalidPredictions(
         f"the labelled rows {difference}: they are other rows, or no random part of them", hint=hint
