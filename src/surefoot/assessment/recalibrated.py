@@ -67,6 +67,8 @@ def recalibrated(rows: ArrayPredictions | None, groups: Codes | None = None) -> 
         )
         saved = before - then
         mean = float(before.mean()) - float(then.mean())
-        variance, freedom = variance_of_mean(saved - mean, groups)
+        variance, freedom = float(saved.var()) / len(saved), math.inf
+        if groups is not None:
+            variance, freedom = variance_of_mean(saved - mean, groups)
     reach = quantile(0.95, freedom) * math.sqrt(variance)
     return Recalibrated(float(before.mean()), float(then.mean()), mean, (mean - reach, mean + reach))
