@@ -498,6 +498,29 @@ def test_printed_calls_read_the_rows_as_the_assessment_did(given: dict) -> None:
     assert alone.not_attempted == a.not_attempted
 
 
+@pytest.mark.parametrize("least", [0.5, 0.2])
+def test_a_graded_file_is_loaded_by_the_call_that_is_printed(
+    least: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing else is called rows, or a, where the command line prints it."""
+    rng = np.random.default_rng(2)
+    confidence = rng.uniform(least, 1, 3000)
+    grade = np.where(rng.random(3000) < confidence**2, "CORRECT", "INCORRECT").astype(object)
+    grade[::5] = "NOT_ATTEMPTED"
+    lines = (f"{c:.6f};{g};0" for c, g in zip(confidence, grade, strict=True))
+    (tmp_path / "log.csv").write_text("sure;grade;confidence\n" + "\n".join(lines))
+    monkeypatch.chdir(tmp_path)
+    a = sf.assess("log.csv", confidence="sure", correct="grade")
+    assert (a.verdict, a.not_attempted) == ("overconfident", 600)
+    step = first(a)
+    assert "in Python with rows = sf.load('log.csv', " in step.words
+    loaded = step.words.split("with rows = ")[1].split(" (cross")[0]
+    names = {"sf": sf, "np": np, "rows": eval(loaded, {"sf": sf})}
+    assert names["rows"].confidence.tolist() == a.predictions.confidence.tolist()
+    assert names["rows"].not_attempted == 600
+    assert eval(step.command, names) is not None
+
+
 def test_weights_and_the_order_of_labels_stay_in_the_call_that_corrects_events() -> None:
     weight = np.where(Y == 1, 0.1, 1.0)
     a = sf.assess(Y, SHARP, of="event", sample_weight=weight)

@@ -176,7 +176,7 @@ class Assessment:
         Recalibrated or None
             Log loss and overstatement, as they are and after Platt scaling of the confidences.
         """
-        return recalibrated(self.predictions)
+        return recalibrated(self.predictions, self.codes)
 
     @property
     def share_not_attempted(self) -> float:

@@ -118,7 +118,7 @@ def expect(
     check_level(level)
     _refuse_unread(unlabelled, reference, columns)
     unlabelled, reference, words = _read_files(unlabelled, reference, columns)
-    known = _reference(reference, columns)
+    known, skipped = _reference(reference, columns)
     new = _unlabelled(unlabelled, known, reference, columns)
     known, rows = _on_common_ground(known, new)
     cost = _checked_cost(cost_error, known)
@@ -148,9 +148,12 @@ def expect(
         shift=shift_between(rows, known, level, of_classes=known.labels is not None),
         calibrator=type(chosen).__name__,
         columns=words,
-        _chance={name: one.chance for name, one in found.items()},
+        not_attempted=new.not_attempted,
+        reference_not_attempted=skipped,
+        _chance={name: one.wider**2 * one.chance for name, one in found.items()},
         _telling=(outcomes.telling, outcomes.rarest),
         _cost=cost,
+        _spread=float(rows.confidence_of(slice(None)).std()),
     )
 
 
@@ -186,8 +189,8 @@ def _read_files(new: Any, reference: Any, columns: Mapping[str, Any]) -> tuple[A
     return found
 
 
-def _reference(given: Any, columns: Mapping[str, Any]) -> ArrayPredictions:
-    """The reference rows, each of which counts once."""
+def _reference(given: Any, columns: Mapping[str, Any]) -> tuple[ArrayPredictions, int]:
+    """The reference rows, each of which counts once; and how many more were not attempted."""
     if isinstance(given, Unlabelled):
         raise InvalidPredictions("has no labels", argument="reference", hint="give predictions whose labels are known")
     named = columns if is_frame(given) or isinstance(given, tuple) else {}
@@ -195,6 +198,7 @@ def _reference(given: Any, columns: Mapping[str, Any]) -> ArrayPredictions:
     # a pair is of labels and probabilities, also where labels are 0 and 1
     read = as_predictions(given, columns=named, function="expect", is_ranking=is_pair, views=OF_PREDICTIONS)
     known = read.rows("expect")
+    skipped = known.not_attempted
     known, _ = drop_weightless(known, None)
     if not known.has_equal_weights:
         raise InvalidPredictions(
@@ -206,7 +210,7 @@ def _reference(given: Any, columns: Mapping[str, Any]) -> ArrayPredictions:
             argument="reference",
             hint=f"give at least {_FEWEST_ROWS} labelled rows; some hundreds make intervals useful",
         )
-    return replace(known, _weight=None)
+    return replace(known, _weight=None), skipped
 
 
 def _unlabelled(given: Any, known: ArrayPredictions, reference: Any, columns: Mapping[str, Any]) -> Unlabelled:
@@ -220,9 +224,10 @@ def _unlabelled(given: Any, known: ArrayPredictions, reference: Any, columns: Ma
         )
     options = {_ROLES[name]: value for name, value in columns.items() if name in _ROLES}
     if is_frame(given):
-        made = make_unlabelled(_attempted(given, columns.get("attempted")), **options)
+        rows, skipped = _attempted(given, columns.get("attempted"))
+        made = make_unlabelled(rows, **options)
         _check_columns(given, reference, columns.get("probabilities", columns.get("y_proba")))
-        return made
+        return replace(made, not_attempted=skipped)
     reading = {name: value for name, value in options.items() if name in ("labels", "from_logits")}
     if dimensions(given) == 2:
         return make_unlabelled(probabilities=given, **reading)
@@ -250,14 +255,15 @@ def _check_columns(frame: Any, reference: Any, probabilities: Any) -> None:
         )
 
 
-def _attempted(frame: Any, column: Any) -> Any:
-    """The rows of a dataframe that were attempted, by the column of that name."""
+def _attempted(frame: Any, column: Any) -> tuple[Any, int]:
+    """The rows of a dataframe that were attempted, by the column of that name; and how many were not."""
     if not isinstance(column, str) or column not in frame.columns:
-        return frame
+        return frame, 0
     import narwhals as nw
 
-    flags = np.asarray(attempts_of(frame_column(frame, column)).flags, dtype=bool)
-    return nw.from_native(frame).filter(flags.tolist()).to_native()
+    attempts = attempts_of(frame_column(frame, column))
+    flags = np.asarray(attempts.flags, dtype=bool)
+    return nw.from_native(frame).filter(flags.tolist()).to_native(), attempts.skipped
 
 
 def _refuse_confidences(new: Unlabelled, known: ArrayPredictions) -> None:

@@ -60,6 +60,10 @@ class Expected(Mapping[str, Interval]):
         The name of the calibrator.
     columns : str
         Which columns of files were used.
+    not_attempted : int
+        How many more rows without labels were not attempted (refused, abstained). Nothing is expected of them.
+    reference_not_attempted : int
+        How many more reference rows were not attempted.
     """
 
     intervals: Mapping[str, Interval]
@@ -72,11 +76,15 @@ class Expected(Mapping[str, Interval]):
     shift: Shift
     calibrator: str
     columns: str = ""
-    #: Of each metric, the variance that chance in the labels makes.
+    not_attempted: int = 0
+    reference_not_attempted: int = 0
+    #: Of each metric, how much of the variance chance in the labels makes.
     _chance: Mapping[str, float] = field(default_factory=dict)
     #: Reference rows of the rarer outcome, and of the rarest class.
     _telling: tuple[float, float] = (0.0, 0.0)
     _cost: Any = None
+    #: The standard deviation of the confidences.
+    _spread: float = 0.0
 
     def __getitem__(self, name: str) -> Interval:
         """Return the interval of a metric.
@@ -181,6 +189,8 @@ class Expected(Mapping[str, Interval]):
             "level": self.level,
             "rows": self.rows,
             "reference_rows": self.reference_rows,
+            "not_attempted": self.not_attempted,
+            "reference_not_attempted": self.reference_not_attempted,
             "calibrator": self.calibrator,
             "labels": None if self.labels is None else list(self.labels),
             "columns": self.columns,

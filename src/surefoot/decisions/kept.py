@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
+import numpy as np
 from scipy.special import logit, stdtr
 
 from surefoot._io.documents import strict
 from surefoot._io.presentation import present
+from surefoot._io.printable import printable
 from surefoot.core.frames import Backend, build_frame
 from surefoot.decisions.forecast import COUNTS, OF_CLASSES, SHARES, observed
 from surefoot.decisions.limits import bounds, fewest_of, pvalue_of
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions import ArrayPredictions
+from surefoot.risk.estimates import drop_weightless
 from surefoot.risk.intervals import Interval
 
 if TYPE_CHECKING:
     from surefoot.decisions.expected import Expected
 
-#: How far mean confidences of the same rows may be apart, by rounding; and standard errors of a random part of them.
-_ROUNDING, _FARTHEST = 0.005, 5.0
+#: How far mean confidences of the same rows may be apart, by rounding; and shares of a class, by ties that it settles.
+_ROUNDING, _CLOSE_CALLS = 0.005, 0.02
+#: How often a random part of the rows may be refused.
+_CHANCE = 1e-5
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,8 @@ class Kept:
         Number of rows that the expectation was for.
     level : float
         The significance level.
+    not_attempted : int
+        How many more rows have come with labels and were not attempted: they are neither right nor wrong.
     """
 
     metrics: tuple[KeptMetric, ...]
@@ -82,6 +89,7 @@ class Kept:
     rows: int
     expected_rows: int
     level: float
+    not_attempted: int = 0
 
     def __getitem__(self, name: str) -> KeptMetric:
         """Return one metric.
@@ -133,7 +141,8 @@ class Kept:
             for one in self.metrics
         }
         facts = {"held": self.held, "pvalue": self.pvalue, "sentence": self.sentence, "level": self.level}
-        return {**facts, "rows": self.rows, "expected_rows": self.expected_rows, "metrics": metrics}
+        rows = {"rows": self.rows, "expected_rows": self.expected_rows, "not_attempted": self.not_attempted}
+        return {**facts, **rows, "metrics": metrics}
 
     def to_frame(self, backend: Backend | None = None) -> Any:
         """Return a dataframe with a row for each metric.
@@ -166,6 +175,8 @@ def check_kept(expected: Expected, labelled: ArrayPredictions) -> Kept:
     """Each metric beside its expectation, and whether all of them are as chance would have it."""
     if not labelled.has_equal_weights:
         raise InvalidPredictions("has unequal weights, and each row counts once", hint="leave out the weights")
+    skipped = labelled.not_attempted
+    labelled, _ = drop_weightless(labelled, None)
     if len(labelled) > expected.rows:
         raise InvalidPredictions(
             f"there are {len(labelled):,} labelled rows, and expectations were for {expected.rows:,}",
@@ -178,8 +189,7 @@ def check_kept(expected: Expected, labelled: ArrayPredictions) -> Kept:
         if not labelled.has_probabilities:
             # the labels that occur may be fewer
             labelled = replace(labelled, _labels=expected.labels)
-    share = len(labelled) / expected.rows
-    _check_same_rows(expected, labelled, share)
+    _check_same_rows(expected, labelled, skipped)
     names = [name for name in expected if name not in COUNTS]
     seen = observed(labelled, expected._cost, names)
     names = [name for name in names if not math.isnan(seen[name]) and not expected[name].is_absent]
@@ -188,22 +198,46 @@ def check_kept(expected: Expected, labelled: ArrayPredictions) -> Kept:
     pvalue = _combine([one.pvalue for one in metrics if one.expected.standard_error or one.pvalue < 1])
     # an interval may be wider than its p-value knows, up to where there is no error at all
     held = pvalue > expected.level or all(one.is_inside for one in metrics)
-    return Kept(
-        metrics, held, pvalue, _sentence(metrics, held, pvalue, expected), len(labelled), expected.rows, expected.level
-    )
+    sentence = _sentence(metrics, held, pvalue, expected)
+    rows = len(labelled), expected.rows
+    return Kept(metrics, held, pvalue, sentence, *rows, expected.level, skipped)
 
 
-def _check_same_rows(expected: Expected, labelled: ArrayPredictions, share: float) -> None:
-    """Raise if confidences are not those of the rows that were given, or of a random part of them."""
+def _check_same_rows(expected: Expected, labelled: ArrayPredictions, skipped: int) -> None:
+    """Raise if confidences or predicted classes are not those of the rows given, or of a random part of them."""
     confidence = labelled.confidence_of(slice(None))
     now, then = float(confidence.mean()), expected.shift.confidence_now
-    error = float(confidence.std()) * math.sqrt(max(0.0, 1 - share) / len(confidence))
-    if abs(now - then) > _ROUNDING + _FARTHEST * error:
-        raise InvalidPredictions(
-            f"the labelled rows have a mean confidence of {now:.1%}, and those given to expect {then:.1%}: they are "
-            "other rows, or no random part of them",
-            hint="to check rows that were chosen, give just these to expect first",
-        )
+    if abs(now - then) > _ROUNDING + _reach(expected._spread**2, len(labelled), expected.rows):
+        _refuse_others(f"have a mean confidence of {now:.1%}, and those given to expect {then:.1%}", skipped)
+    if expected.confusion is None or labelled.labels is None:
+        return
+    counts = np.bincount(labelled.codes("predicted"), minlength=len(labelled.labels)).tolist()
+    predicted = dict(zip(labelled.labels, counts, strict=True))
+    shares = expected.confusion.matrix.sum(axis=0) / expected.rows
+    for label, then in zip(expected.confusion.labels, shares.tolist(), strict=True):
+        now = predicted.get(label, 0) / len(labelled)
+        if abs(now - then) > _CLOSE_CALLS + _reach(then * (1 - then), len(labelled), expected.rows, len(shares)):
+            of_label = f"are predicted to be {printable(label, 40)} in {now:.1%}"
+            _refuse_others(f"{of_label} of cases, and those given to expect in {then:.1%}", skipped)
+
+
+def _reach(variance: float, part: int, rows: int, tests: int = 1) -> float:
+    """How far the mean of a random part may be from that of all rows, for numbers from 0 to 1 (Bernstein's bound)."""
+    # what a large part has too much of, the small rest lacks
+    drawn = min(part, rows - part)
+    if not drawn:
+        return 0.0
+    each = math.log(2 * tests / _CHANCE) / drawn
+    return drawn / part * (each / 3 + math.sqrt((each / 3) ** 2 + 2 * max(0.0, variance) * each))
+
+
+def _refuse_others(difference: str, skipped: int) -> NoReturn:
+    hint = "if they were chosen, but not by their labels, give just these to expect first"
+    if skipped:
+        hint = "rows that were not attempted are left out here; leave them out of those given to expect, too"
+    raise InvalidPredictions(
+        f"the labelled rows {difference}: they are other rows, or no random part of them", hint=hint
+    )
 
 
 def _kept(expected: Expected, name: str, seen: float, labelled: ArrayPredictions, count: int) -> KeptMetric:

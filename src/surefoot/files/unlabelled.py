@@ -135,17 +135,17 @@ def _read(
         note = f"{note}{'. ' if note else ''}{PERCENTAGES.rstrip('.')}"
     if not table.num_rows:
         raise BadFile("no rows; there is nothing to expect", file=path)
+    skipped = 0
     if columns.attempted is not None:
         attempts = attempts_of(table.column(columns.attempted))
-        if attempts.skipped:
-            left_out = f"{attempts.skipped:,} rows of {printable(path)} that were not attempted are left out"
-            note = f"{note}{'. ' if note else ''}{left_out}"
+        skipped = attempts.skipped
+        if skipped:
             table = table.filter(pa.array(attempts.flags))
         if not table.num_rows:
             raise BadFile("no row was attempted; there is nothing to expect", file=path)
         columns = replace(columns, attempted=None)
     try:
-        return _unlabelled(table, columns, is_text=is_text), note
+        return replace(_unlabelled(table, columns, is_text=is_text), not_attempted=skipped), note
     except InvalidPredictions as error:
         role = {"y_pred": "predicted"}.get(error.argument, error.argument)
         column = getattr(columns, role, None)

@@ -33,12 +33,15 @@ class Unlabelled:
         P(second label), or a column for each class.
     labels : tuple or None
         The class of each column of probabilities, where known.
+    not_attempted : int
+        How many rows were given besides and not attempted (refused, abstained).
     """
 
     confidence: Array | None = None
     predicted: Array | None = None
     probabilities: Array | None = None
     labels: tuple[Label, ...] | None = None
+    not_attempted: int = 0
     #: Names of the columns of probabilities, which may say whose they are.
     _names: tuple[str, ...] = ()
     _doubt: Array | None = None

@@ -97,6 +97,27 @@ def summary(e: Expected) -> str:
     )
 
 
+def attempts(e: Expected) -> str:
+    """Rows that were not attempted: how many, and that they are in no number; empty if there are none."""
+    here, there = e.not_attempted, e.reference_not_attempted
+    if not here and not there:
+        return ""
+    known = _skipped(there, e.reference_rows, "reference rows") if there else ""
+    found = _skipped(here, e.rows, "rows without labels") if here else ""
+    which = " and ".join(filter(None, (found, known)))
+    text = f"Not attempted and left out: {which}. All numbers are of rows that were attempted."
+    if not here:
+        text += (
+            f" All {count(e.rows)} rows without labels are taken for attempted; if some were not, expect fewer errors."
+        )
+    return text
+
+
+def _skipped(skipped: int, others: int, rows: str) -> str:
+    every = skipped + others
+    return f"{count(skipped)} of {count(every)} {rows} ({percent(skipped / every)})"
+
+
 def shift_words(e: Expected) -> str:
     """Whether the rows look like the reference, with the size of the difference."""
     s = e.shift
@@ -186,7 +207,7 @@ def render(e: Expected, terminal: Terminal | None = None) -> str:
     body += [terminal.style(line, BOLD) for line in terminal.wrap(headline(e))]
     body += terminal.wrap(summary(e))
     body += ["", *_rows(("", "expected", f"{level(e)} interval", "reference"), lines(e), terminal)]
-    paragraphs = [class_note(e), shift_words(e), *advice(e), LIMIT, *notes(e)]
+    paragraphs = [attempts(e), class_note(e), shift_words(e), *advice(e), LIMIT, *notes(e)]
     for paragraph in filter(None, paragraphs):
         body += ["", *terminal.wrap(paragraph)]
     return terminal.simplify("\n".join(f"  {line}".rstrip() for line in body))
@@ -196,12 +217,24 @@ def render_kept(k: Kept, terminal: Terminal | None = None) -> str:
     """What was expected beside what was observed."""
     terminal = terminal or Terminal.detect(colour=False)
     body = [terminal.style(line, BOLD) for line in terminal.wrap(k.sentence)]
-    if k.rows < k.expected_rows:
-        have = "has" if k.rows == 1 else "have"
-        words = f"{count(k.rows)} of {count(k.expected_rows)} rows {have} labels; intervals are for as many."
+    if words := part(k):
         body += terminal.wrap(words)
     body += ["", *_rows(("", "expected", f"{level(k)} interval", "observed", ""), kept_lines(k), terminal)]
     return terminal.simplify("\n".join(f"  {line}".rstrip() for line in body))
+
+
+def part(k: Kept) -> str:
+    """How many of the rows have labels, and how many were not attempted; empty if all have theirs."""
+    words = []
+    if k.rows < k.expected_rows:
+        have = "has" if k.rows == 1 else "have"
+        attempted = " and were attempted" if k.not_attempted else ""
+        words.append(f"{count(k.rows)} of {count(k.expected_rows)} rows {have} labels{attempted}")
+        words.append("intervals are for as many")
+    if k.not_attempted:
+        was, counts = ("was", "counts") if k.not_attempted == 1 else ("were", "count")
+        words.append(f"{count(k.not_attempted)} more {was} not attempted and {counts} as neither right nor wrong")
+    return f"{'; '.join(words)}." if words else ""
 
 
 def kept_lines(k: Kept) -> list[tuple[str, str, str, str, str]]:
@@ -240,7 +273,7 @@ def markdown(e: Expected) -> str:
         f"## {escape_markdown(headline(e))}",
         escape_markdown(summary(e)),
         markdown_table(["", "expected", f"{level(e)} interval", "reference"], lines(e), "lrrr"),
-        *map(escape_markdown, filter(None, (class_note(e), shift_words(e), *advice(e), LIMIT, *notes(e)))),
+        *map(escape_markdown, filter(None, (attempts(e), class_note(e), shift_words(e), *advice(e), LIMIT, *notes(e)))),
         f"<sub>{escape_markdown(_footer(e))}</sub>",
     ]
     return "\n\n".join(parts) + "\n"
@@ -262,7 +295,7 @@ def report(e: Expected) -> str:
         shift=typeset(shift_words(e)),
         advice=[typeset(one) for one in advice(e)],
         limit=LIMIT,
-        notes=[typeset(one) for one in (class_note(e), *notes(e)) if one],
+        notes=[typeset(one) for one in (attempts(e), class_note(e), *notes(e)) if one],
         metrics=HtmlTable("Expected metrics", columns, [Body(rows)], "models"),
         columns=e.columns,
         footer=f"surefoot {surefoot.__version__}, {date.today().isoformat()}",
@@ -273,14 +306,14 @@ def card(e: Expected) -> str:
     """What a notebook shows."""
     head = f"<p><strong>{escape(headline(e))}</strong> {escape(summary(e))}</p>"
     body = _grid(("", "expected", f"{level(e)} interval", "reference"), lines(e))
-    words = filter(None, (class_note(e), shift_words(e), *advice(e), LIMIT, *notes(e)))
+    words = filter(None, (attempts(e), class_note(e), shift_words(e), *advice(e), LIMIT, *notes(e)))
     return f"<div>{head}{body}{''.join(f'<p>{escape(one)}</p>' for one in words)}</div>"
 
 
 def kept_card(k: Kept) -> str:
     """What a notebook shows of a comparison with labels."""
     head = ("", "expected", f"{level(k)} interval", "observed", "")
-    return f"<div><p><strong>{escape(k.sentence)}</strong></p>{_grid(head, kept_lines(k))}</div>"
+    return f"<div><p><strong>{escape(k.sentence)}</strong> {escape(part(k))}</p>{_grid(head, kept_lines(k))}</div>"
 
 
 def _grid(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:

@@ -29,8 +29,8 @@ _LEAST_ROWS = 3
 _TOO_MANY = 10**9
 #: The calibrator for events: it corrects the level and the spread of every probability, not only of the largest.
 _OF_EVENTS = "beta"
-#: The rows of an assessment that is called a, which know how they are to be read.
-_ITS_ROWS = "a.predictions"
+#: The rows of an assessment that is called a, which know how they are to be read; and those that a file is loaded to.
+_ITS_ROWS, _LOADED = "a.predictions", "rows"
 #: Labels that are written into a call.
 _PLAIN = re.compile(r"[\w .+-]{1,40}")
 _NOT_ROWS = re.compile(r"\.(tally|json)$")
@@ -40,6 +40,11 @@ _READ_BY = (
     *("--percent", "--no-percent", "--drop-missing", "--confidence-pattern"),
 )
 _FLAGS = ("--percent", "--no-percent", "--drop-missing", "--as-float64")
+#: How ``surefoot.load`` says what is not called alike there.
+_IN_PYTHON = {"--positive": "pos_label", "--weight": "sample_weight"}
+_FLAGS_IN_PYTHON = dict(
+    zip(_FLAGS, ("percent=True", "percent=False", "drop_missing=True", "float32=False"), strict=True)
+)
 
 
 @dataclass(frozen=True)
@@ -142,20 +147,28 @@ def _data(a: Assessment) -> str:
     if a.predictions is None:
         return "tally"
     if not _is_plain(a):
-        return _ITS_ROWS
+        return _its_rows(a)
     if a.predictions.has_probabilities:
         return "y_true, probabilities"
     return "correct=correct, confidence=confidence" if a.predictions.truth is None else "y_true, y_pred, confidence"
 
 
 def _is_plain(a: Assessment) -> bool:
-    """Whether rows are read the same without a word on how: on labels, their order, logits, or what was attempted."""
+    """Whether rows are read the same without a word on how: on labels, their order, logits, what was attempted.
+
+    Neither are they if some have no weight, and so do not count.
+    """
     p = a.predictions
-    if p is None or a.not_attempted:
+    if p is None or a.not_attempted or _has_weightless(p):
         return p is None
     if not p.has_probabilities:
         return True
     return not (p.has_second or p.follows_logits or p.scores is not None) and _has_usual_labels(p)
+
+
+def _has_weightless(p: ArrayPredictions) -> bool:
+    """Whether rows have no weight: calibrators, which take no weights, would count them."""
+    return p.is_weighted and not bool((p.weight > 0).all())
 
 
 def _has_usual_labels(p: ArrayPredictions) -> bool:
@@ -354,6 +367,8 @@ def _recalibrate(a: Assessment) -> Step:
         rows = pluralize(a.risk.n, "row")
         return Step(f"Label more rows: a calibrator cannot be fitted to {rows} and checked on others.")
     words = "Recalibrate, on labelled rows that the model was not trained on"
+    if a.predictions is not None and _has_weightless(a.predictions):
+        words += " (leave out those of weight 0, which count there)"
     options = _options(a)
     if a.path and options and not _NOT_ROWS.search(a.path):
         command = ["surefoot", "calibrate", "--fit", printable(a.path, 500), *options]
@@ -364,11 +379,29 @@ def _recalibrate(a: Assessment) -> Step:
     where = ", in Python" if a.path else ""
     if a.view != "prediction":
         return Step(f"{words}{where}; then assess what it predicts for new rows:", _event_call(a))
+    then = ""
     if _is_below_half(a):
-        then = "; then take predict_proba(confidence)[:, 1] for new rows"
-        return Step(f"{words}{where}{_brings(a)}{then}:", _below_half_call(a))
-    has_classes = "auc" in a.metrics if a.predictions is None else a.predictions.has_probabilities
-    return Step(f"{words}{where}{_brings(a)}:", _python_call(a, has_classes=has_classes))
+        then, call = "; then take predict_proba(confidence)[:, 1] for new rows", _below_half_call(a)
+    else:
+        has_classes = "auc" in a.metrics if a.predictions is None else a.predictions.has_probabilities
+        call = _python_call(a, has_classes=has_classes)
+    if f"{_LOADED}." in call:
+        where = f"{where} with {_LOADED} = {_load_call(a)}"
+    return Step(f"{words}{where}{_brings(a)}{then}:", call)
+
+
+def _its_rows(a: Assessment) -> str:
+    """What stands for rows that know how they are to be read: those of the assessment, or of the file loaded again."""
+    return _LOADED if a.path and a.options else _ITS_ROWS
+
+
+def _load_call(a: Assessment) -> str:
+    """The call that reads the rows of the file as they were read here."""
+    named = [
+        _FLAGS_IN_PYTHON.get(name) or f"{_IN_PYTHON.get(name, name[2:].replace('-', '_'))}={value!r}"
+        for name, value in _values(a.options).items()
+    ]
+    return f"sf.load({', '.join([repr(printable(a.path, 500)), *named])})"
 
 
 def _corrected(a: Assessment, options: list[str]) -> str:
@@ -393,7 +426,7 @@ def _is_below_half(a: Assessment) -> bool:
 
 def _below_half_call(a: Assessment) -> str:
     if a.not_attempted:
-        return f"sf.calibrators.Beta().fit({_ITS_ROWS}.confidence, {_ITS_ROWS}.correct)"
+        return f"sf.calibrators.Beta().fit({_its_rows(a)}.confidence, {_its_rows(a)}.correct)"
     return f"sf.calibrators.Beta().fit(confidence, {_correct(a)})"
 
 
@@ -413,14 +446,14 @@ def _event_call(a: Assessment) -> str:
 
 
 def _python_call(a: Assessment, *, has_classes: bool) -> str:
-    p = a.predictions
+    p, rows = a.predictions, _its_rows(a)
     if has_classes:
         if p is None or _is_plain(a) or p.scores is not None:
             return "sf.calibrate(y_true, probabilities)"
-        return f"sf.calibrate({_ITS_ROWS}.truth, {_ITS_ROWS}.probabilities, labels={_ITS_ROWS}.labels)"
+        return f"sf.calibrate({rows}.truth, {rows}.probabilities, labels={rows}.labels)"
     correct, confidence = _correct(a), "confidence"
     if a.not_attempted and p is not None:
-        correct, confidence = f"{_ITS_ROWS}.correct", f"{_ITS_ROWS}.confidence"
+        correct, confidence = f"{rows}.correct", f"{rows}.confidence"
     return f"sf.calibrate({correct}, np.column_stack([1 - np.asarray({confidence}), {confidence}]))"
 
 
