@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -111,6 +112,36 @@ def test_what_is_no_percentage_is_shown_as_it_is_written(tmp_path: Path) -> None
     path = confidences(tmp_path / "b.jsonl", [85, -20, 90])
     with pytest.raises(sf.InvalidPredictions, match=r"row 2: confidence is -20\.0, but a percentage lies"):
         sf.load(path)
+
+
+def test_tables_are_paired_by_an_id_that_tells_rows_apart(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    rows = [{"id": f"q{i}", "correct": int(rng.random() < 0.7), "confidence": 0.7} for i in range(400)]
+    better = [{**row, "correct": int(row["correct"] or rng.random() < 0.2)} for row in rows]
+    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
+
+    def compared(first: list[dict], second: list[dict]) -> dict:
+        for path, held in ((one, first), (two, second)):
+            pd.DataFrame(held).to_csv(path, index=False)
+        found = CliRunner().invoke(app, ["compare", f"one={one}", f"two={two}", "--json"])
+        assert found.exit_code == 0, found.output
+        return json.loads(found.output)
+
+    in_order, turned = compared(rows, better), compared(rows, better[::-1])
+    assert "found by id" in turned["pairing"]
+    # paired by their order, the difference of unrelated rows has a wider interval
+    assert turned["differences"]["two"]["accuracy"] == pytest.approx(
+        in_order["differences"]["two"]["accuracy"], rel=1e-9
+    )
+    # ids that no two models share name no row
+    others = [{**row, "id": f"r{i}"} for i, row in enumerate(better)]
+    assert "taken to be the same" in compared(rows, others)["pairing"]
+    # nor do those that come twice; in another order they show that places do not either
+    rows, better = ([{**row, "id": f"p{i // 2}"} for i, row in enumerate(held)] for held in (rows, better))
+    assert "taken to be the same" in compared(rows, better)["pairing"]
+    pd.DataFrame(better[::-1]).to_csv(two, index=False)
+    found = CliRunner().invoke(app, ["compare", f"one={one}", f"two={two}"])
+    assert "two rows have the same id" in str(found.exception or "") + found.output
 
 
 @pytest.mark.parametrize("turned", [False, True])

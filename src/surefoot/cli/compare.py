@@ -80,7 +80,10 @@ def command(
     identifier: Annotated[
         str | None,
         typer.Option(
-            "--id", metavar="COL", help="Column that names a row, to pair rows by; rows of logs are paired by theirs."
+            "--id",
+            metavar="COL",
+            help="Column that names a row, to pair rows by. Rows of logs are paired by theirs, those of tables by a "
+            "column called id.",
         ),
     ] = None,
     output: Annotated[
@@ -121,7 +124,7 @@ def command(
             beside=list(named.values()),
         )
         from surefoot.assessment.compare import compare, compare_by_id
-        from surefoot.files.pairing import KINDS, LOGGED, names_in_common, paired, rows_in_common
+        from surefoot.files.pairing import LOGGED, names_in_common, paired, rows_in_common
         from surefoot.files.reading import read
 
         readings: dict[str, Reading] = {}
@@ -141,7 +144,7 @@ def command(
                     manner=manner_of(arguments),
                     show=() if identifier is None else (identifier,),
                     logged=LOGGED if identifier is None else (),
-                    kinds=KINDS,
+                    kinds=(object,),
                 )
         if by := names_in_common(readings) if identifier is None else (identifier,):
             readings = paired(readings, by)

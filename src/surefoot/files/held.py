@@ -36,9 +36,9 @@ class Reading:
     #: How numbers were read, and whether 1.0 in float64 may be a rounded float32.
     manner: Manner = Manner()  # noqa: RUF009 (frozen)
     float32: bool = True
-    #: Other columns of the rows that are held, to be shown beside them.
+    #: Other columns of the rows that are held, to be shown beside them; and whether an id among them names a row.
     shown: Any = None
-
+    is_log: bool = False
     #: What was read otherwise than it stands in the file, in sentences.
     notes: tuple[str, ...] = ()
     #: All columns of the first file.

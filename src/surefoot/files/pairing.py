@@ -10,24 +10,37 @@ from typing import Any
 import numpy as np
 
 from surefoot._io.printable import printable, printable_value
-from surefoot.files.harness import SampleLog
 from surefoot.files.held import Reading
-from surefoot.files.json_lines import JsonLinesFile
-from surefoot.files.log import Log
 from surefoot.files.source import BadFile
 from surefoot.predictions import ArrayPredictions
 
 #: What names a row of a log: which question of which task, asked for the how manieth time.
 LOGGED = ("task", "id", "epoch")
-#: Files whose rows have such names.
-KINDS = (Log, SampleLog, JsonLinesFile)
 
 
 def names_in_common(readings: Mapping[str, Reading]) -> tuple[str, ...]:
-    """What names a row of all models; nothing if some have no ids, or too many rows to hold."""
-    shown = [() if one.shown is None else one.shown.column_names for one in readings.values()]
-    common = tuple(name for name in LOGGED if all(name in names for names in shown))
-    return common if "id" in common else ()
+    """What names a row of all models; nothing if some have no ids, or too many rows to hold.
+
+    In logs ids name rows. In a table a column of that name may be anything: it names rows where no two of a model have
+    the same, the models have some in common, and they do not stand in one order anyway.
+    """
+    shown = [one.shown for one in readings.values()]
+    if any(table is None for table in shown):
+        return ()
+    common = tuple(name for name in LOGGED if all(name in table.column_names for table in shown))
+    if "id" not in common or all(one.is_log for one in readings.values()):
+        return common if "id" in common else ()
+    if all(table.select(common).equals(shown[0].select(common)) for table in shown):
+        return ()
+    ids = [Counter(_ids(table, common)) for table in shown]
+    is_named = all(len(own) == len(table) for own, table in zip(ids, shown, strict=True))
+    # equal ids in another order: the rows are the same, and not in their places
+    return common if (is_named and set(ids[0]).intersection(*ids[1:])) or all(own == ids[0] for own in ids) else ()
+
+
+def _ids(table: Any, columns: tuple[str, ...]) -> list[Any]:
+    """The values that name each row."""
+    return list(zip(*([*map(_plain, table.column(name).to_pylist())] for name in columns), strict=True))
 
 
 def paired(readings: Mapping[str, Reading], columns: tuple[str, ...]) -> dict[str, Reading]:
@@ -39,8 +52,7 @@ def paired(readings: Mapping[str, Reading], columns: tuple[str, ...]) -> dict[st
         held = reading.held
         if not isinstance(held, ArrayPredictions) or reading.shown is None:
             raise BadFile("rows are too many to be paired by id; sort the files alike instead", file=reading.name)
-        values = [[*map(_plain, reading.shown.column(column).to_pylist())] for column in columns]
-        ids = list(zip(*values, strict=True))
+        ids = _ids(reading.shown, columns)
         orders.append(ids)
         rows = {ids[row]: number for number, row in enumerate(held.row_numbers().tolist())}
         if len(rows) < len(held) and twice is None:

@@ -15,6 +15,7 @@ from surefoot.files.accounting import Manner
 from surefoot.files.harness import SampleLog
 from surefoot.files.held import Reading
 from surefoot.files.identifiers import keep_as_written, text_of_ids
+from surefoot.files.json_lines import JsonLinesFile
 from surefoot.files.log import Log
 from surefoot.files.opening import open_data, open_live
 from surefoot.files.part import Part
@@ -173,7 +174,12 @@ def read(
         manner=manner,
     )
     found = reader.whole_or_tally(metrics, terms) if group is None else reader.whole()
-    return replace(found, delimiter=delimiter or "", part=() if part is None else part.options())
+    return replace(
+        found,
+        delimiter=delimiter or "",
+        part=() if part is None else part.options(),
+        is_log=all(isinstance(source, Log | SampleLog | JsonLinesFile) for source in sources),
+    )
 
 
 def follow(
