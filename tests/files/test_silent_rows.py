@@ -211,3 +211,13 @@ def test_a_stray_carriage_return_is_found_where_it_is(tmp_path: Path) -> None:
     path.write_bytes(("correct,confidence,x\n" + "\n".join(rows) + "\n").encode())
     with pytest.raises(BadFile, match=r"row 201: 2 columns instead of 3 \('1,0\.7'\)"):
         held(path)
+
+
+@pytest.mark.parametrize("before", [0, 3000])
+def test_a_value_that_an_object_names_twice_is_refused(before: int, tmp_path: Path) -> None:
+    """The last one won: a confidence of 0.9 was read as 0.1."""
+    path = tmp_path / "a.jsonl"
+    good = '{"correct": 1, "confidence": 0.9}\n'
+    path.write_text(good * before + '{"correct": 1, "confidence": 0.9, "confidence": 0.1}\n' + good)
+    with pytest.raises(sf.InvalidPredictions, match=f"row {before + 1:,}: an object names 'confidence' twice"):
+        sf.load(path)
