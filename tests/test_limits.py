@@ -22,7 +22,9 @@ import zstandard
 
 import surefoot as sf
 from surefoot._io import limits
+from surefoot.files import excel
 from surefoot.files.json_text import check_nesting
+from surefoot.files.reading import follow
 from surefoot.files.streams import LiveLines
 from surefoot.files.zipped import MOST_OF_ONE
 from surefoot.metrics.confusion import MOST_CLASSES
@@ -73,6 +75,21 @@ def test_labels(suffix: str, tmp_path: Path) -> None:
     assert len(labelled(limits.LABEL)) == 2
     with pytest.raises(sf.InvalidPredictions, match=r"row 2: truth holds a name of 10,001 characters; at most 10,000"):
         labelled(limits.LABEL + 1)
+
+
+def test_ids(tmp_path: Path) -> None:
+    def counted(size: int) -> int:
+        path = tmp_path / "a.csv"
+        path.write_text(f"id,correct,confidence\n{'x' * size},1,0.9\ny,0,0.6\n")
+        return sum(len(ids) for _, ids, _ in follow(str(path), {}, identifier="id", delimiter=None))
+
+    assert counted(limits.LABEL) == 2
+    with pytest.raises(sf.InvalidPredictions, match=r"row 1: id holds a name of 10,001 characters; at most 10,000"):
+        counted(limits.LABEL + 1)
+    monitor = sf.Monitor()
+    monitor.update([True], [0.9], ids=["x" * limits.LABEL])
+    with pytest.raises(sf.InvalidPredictions, match=r"ids\[0\] has 10,001 characters; an id has at most 10,000"):
+        monitor.update([True], [0.9], ids=["x" * (limits.LABEL + 1)])
 
 
 def test_slices(tmp_path: Path) -> None:
@@ -272,12 +289,16 @@ def test_the_page_of_limits_says_what_they_are() -> None:
     cells = {row[1].strip(): row[2].strip() for row in rows}
     assert cells["columns of a file"] == f"{limits.COLUMNS:,}"
     assert cells["characters of the name of a column"] == f"{limits.NAME:,}"
-    assert cells["characters of a label, a slice or a group"] == f"{limits.LABEL:,}"
+    assert cells["characters of a label, a slice, a group or an id"] == f"{limits.LABEL:,}"
     assert cells["slices of a file"] == f"{limits.SLICES:,}"
     assert cells["a line of CSV"] == limits.in_words(limits.LINE)
     assert cells["levels of lists and objects in JSON"] == f"{limits.NESTING}"
     assert cells["a JSON document in one piece, or one line of JSON lines"] == limits.in_words(limits.DOCUMENT)
     assert cells["what a file that is read whole unpacks to"].startswith(limits.in_words(limits.UNPACKED))
+    workbook = (
+        f"{limits.in_words(excel._MOST)}; above {limits.in_words(excel._MUCH)} also {excel._TIMES} times its size"
+    )
+    assert cells["what an Excel workbook unpacks to"] == workbook
     assert cells["an entry of a log of Inspect AI"] == limits.in_words(MOST_OF_ONE)
     assert cells["classes of a confusion matrix"] == f"{MOST_CLASSES:,}"
     for kind, size in limits.SAVED.items():

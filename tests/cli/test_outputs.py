@@ -317,6 +317,8 @@ def test_ids_that_a_file_holds_as_numbers_are_those_of_text(folder: Path) -> Non
     assert count("c.jsonl", as_json([3, 3.5])) == (5, 7)
     assert count("d.jsonl", as_json([12345678901234567890123, 12345678901234567890124])) == (7, 7)
     assert count("a.csv", as_csv(["12345678901234567890123", "3.5"])) == (7, 9)
+    text_as_bytes = pa.table({"id": [b"1", b"3.5"], "correct": [1, 1], "confidence": [0.75] * 2})
+    assert count("b.parquet", text_as_bytes) == (7, 11)
 
 
 def test_ids_of_a_group_column_and_of_a_pipe(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
+import io
 import os
 import subprocess
 import sys
@@ -56,6 +58,18 @@ def test_a_quote_that_is_never_closed_is_found_in_any_piece(tmp_path: Path, monk
     rows = "".join(f'1,0.9,"a{i}"\n' for i in range(40))
     text = f'correct,confidence,note\n{rows}0,0.6,"open\n{rows.replace(chr(34), "")}'
     refused(tmp_path / "a.csv", text, "row 41: a quote that is never closed")
+
+
+@pytest.mark.parametrize("plain", ['5" pipe', '5"', 'a 12" b', '6\'2""'])
+def test_a_quote_in_a_plain_cell_does_not_close_those_of_others(plain: str, tmp_path: Path) -> None:
+    """Beyond the first piece, where lines end was told by the number of quotes: the file was refused."""
+    path = tmp_path / "a.csv"
+    rows = [f"{n % 2},0.9,{plain}" if n == 10 else f'{n % 2},0.{n % 9 + 1},"one, of\nsome ""lines"""' for n in range(50_000)]  # fmt: skip # noqa: E501
+    path.write_text("correct,confidence,note\n" + "\n".join(rows) + "\n")
+    assert path.stat().st_size > streams._FIRST
+    assert len(list(csv.reader(io.StringIO(path.read_text(), newline="")))) == 50_001
+    held = sf.load(path)
+    assert (len(held), int(held.correct.sum())) == (50_000, 25_000)
 
 
 # -- headers and rows --------------------------------------------------------------------------------------------------

@@ -268,3 +268,13 @@ def test_dashes_beside_words_are_refused_in_lazy_frames_too(lazy: Any) -> None:
     frame = pl.DataFrame({"correct": ["+", "-", "-"], "confidence": [0.9, 0.8, 0.7]})
     p = sf.Predictions.from_frame(lazy(frame), correct="correct", confidence="confidence")
     assert sf.accuracy(p) == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("before", [0, 3000])
+def test_a_value_that_an_object_names_twice_is_refused(before: int, tmp_path: Path) -> None:
+    """The last one won: a confidence of 0.9 was read as 0.1."""
+    path = tmp_path / "a.jsonl"
+    good = '{"correct": 1, "confidence": 0.9}\n'
+    path.write_text(good * before + '{"correct": 1, "confidence": 0.9, "confidence": 0.1}\n' + good)
+    with pytest.raises(sf.InvalidPredictions, match=f"row {before + 1:,}: an object names 'confidence' twice"):
+        sf.load(path)

@@ -170,7 +170,7 @@ def _facts_of_input(path: str) -> _Facts:
     if path == "-":
         return set() if sys.stdin is None else _facts_of_stream(sys.stdin)
     from surefoot.files.databases import file_of_address, is_address
-    from surefoot.files.opening import paths_of
+    from surefoot.files.paths import paths_of
 
     if is_address(path):
         place = file_of_address(path)

@@ -20,11 +20,15 @@ def keep_as_written(sources: Iterable[Source], name: str) -> None:
 def text_of_ids(column: Any) -> list[str]:
     """The ids of a column. A missing one is the empty text; 7 and 7.0 are "7", and "007" is another.
 
+    Some programs write text as bytes, which are the same ids.
+
     Examples
     --------
     >>> import pyarrow as pa
     >>> text_of_ids(pa.array([7.0, 0.5, None])), text_of_ids(pa.array(["7", "007", ""]))
     (['7', '0.5', ''], ['7', '007', ''])
+    >>> text_of_ids(pa.array([b"7", b"\\xff"]))
+    ['7', '\\\\xff']
     """
     return [text_of_id(value) for value in column.to_pylist()]
 
@@ -35,6 +39,8 @@ def text_of_id(value: Any) -> str:
         return value
     if value is None:
         return ""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
     if isinstance(value, float) and value.is_integer():
         # whole numbers beside a missing one are kept as floats by some
         return str(int(value))

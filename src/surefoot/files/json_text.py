@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from surefoot._io import limits
+from surefoot._io.printable import printable
 from surefoot.files.damage import brief
 from surefoot.files.source import BadFile
 
@@ -20,9 +21,27 @@ def parse_json(name: str, content: bytes, what: str, *, hint: str = "", row: int
     """What JSON text says; ``what`` begins the sentence about text that is none."""
     try:
         check_nesting(content)
-        return json.loads(content)
+        return json.loads(content, object_pairs_hook=_distinct)
+    except _Twice as error:
+        raise BadFile(str(error), row=row, hint="rename one", file=name) from None
     except (ValueError, RecursionError) as error:
         raise BadFile(f"{what} ({brief(error)})", row=row, hint=hint, file=name) from None
+
+
+class _Twice(ValueError):
+    """An object that names a value twice."""
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose values are named once: of two, the last would silently win."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        known: set[str] = set()
+        for name, _ in pairs:
+            if name in known:
+                raise _Twice(f"an object names '{printable(name)}' twice")
+            known.add(name)
+    return found
 
 
 def check_nesting(content: bytes) -> None:

@@ -23,7 +23,6 @@ from surefoot.files.damage import damaged
 from surefoot.files.databases import DuckDB, Sqlite, is_address, open_address
 from surefoot.files.delimited import DelimitedFile
 from surefoot.files.excel import ExcelFile
-from surefoot.files.folders import choose_files
 from surefoot.files.harness import is_sample_log, open_sample_log
 from surefoot.files.inspect_log import open_archive
 from surefoot.files.json_documents import is_document, is_record_of_records, open_document
@@ -31,35 +30,11 @@ from surefoot.files.json_lines import JsonLinesFile
 from surefoot.files.kinds import DUCK, kind_of_file
 from surefoot.files.part import Part
 from surefoot.files.partitions import add_values
+from surefoot.files.paths import format_of, paths_of
 from surefoot.files.source import BadFile, Source
 from surefoot.files.spooled import Spooled
 from surefoot.files.streams import GZIP, ZSTD, LiveLines, Pieces, decompress
 
-_PACKED = (".gz", ".zst", ".zstd")
-_FORMATS = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".arrows": "arrow",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
-    ".npz": "npz",
-    ".eval": "inspect",
-    ".xlsx": "xlsx",
-    ".xlsm": "xlsx",
-    ".sqlite": "sqlite",
-    ".sqlite3": "sqlite",
-    ".db": "sqlite",
-    ".duckdb": "duckdb",
-    ".tally": "tally",
-}
-_KNOWN = "CSV, TSV, Parquet, Arrow, JSON lines, NPZ, Excel, SQLite, DuckDB or a saved tally"
 #: Kinds that are databases, and those that may lie in folders named after values.
 _DATABASES, _PARTITIONED = ("sqlite", "duckdb"), (ParquetFile, ArrowFile, DelimitedFile)
 
@@ -127,43 +102,6 @@ def _check_open() -> None:
         raise BadFile("standard input is closed; there is nothing to read")
 
 
-def paths_of(path: str) -> list[Path]:
-    """The files that hold the rows of a file, a folder or a pattern."""
-    place = Path(path)
-    if place.is_dir():
-        found = sorted(p for p in place.rglob("*") if p.is_file() and _format(p) and not _is_hidden(p, place))
-        logs = [p for p in found if p.name.startswith("samples_") and _format(p) == "jsonl"]
-        found = logs or choose_files(path, place, found)
-        kinds = sorted({str(_format(p)) for p in found})
-        if not found:
-            raise BadFile(f"the folder has no data files ({_KNOWN})", file=path)
-        if len(kinds) > 1:
-            raise BadFile(
-                f"the folder has files of several kinds ({', '.join(kinds)}); choose with a pattern such as '*.csv'",
-                file=path,
-            )
-        return found
-    if place.exists():
-        return [place]
-    if glob.has_magic(path):
-        found = sorted(Path(p) for p in glob.glob(path, recursive=True) if Path(p).is_file())
-        if not found:
-            raise BadFile("no file matches", file=path)
-        return found
-    raise BadFile("no such file", file=path)
-
-
-def _is_hidden(path: Path, folder: Path) -> bool:
-    return any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
-
-
-def _format(path: Path) -> str | None:
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in _PACKED:
-        suffixes.pop()
-    return _FORMATS.get(suffixes[-1]) if suffixes else None
-
-
 def _at(path: Path, delimiter: str | None, part: Part) -> list[Source] | Tally:
     try:
         with path.open("rb") as raw:
@@ -175,8 +113,8 @@ def _at(path: Path, delimiter: str | None, part: Part) -> list[Source] | Tally:
     except OSError as error:
         raise BadFile(f"cannot be opened ({error.strerror})", file=str(path)) from error
     if content is not None:
-        return _opened(str(path), content.open, content.size, _format(path), delimiter, part)
-    return _opened(str(path), lambda: path.open("rb"), size, _format(path), delimiter, part, path)
+        return _opened(str(path), content.open, content.size, format_of(path), delimiter, part)
+    return _opened(str(path), lambda: path.open("rb"), size, format_of(path), delimiter, part, path)
 
 
 def _opened(

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 #: A quoted cell: a quote where a cell begins, up to the one that closes it, or to the end. Others are plain characters.
 _CELL = rb'(?:(?<=[%s\r\n])|\A)"(?:[^"]++|"")*+("|\Z)'
 _ANY = re.compile(_CELL % rb",;\t|")
+#: What comes before a quote that opens a cell, or within a quoted cell before the second of two; and bytes in one look.
+_BEFORE = np.isin(np.arange(256), [*b',;\t|\r\n"'])
+_SOME = 1 << 22
 
 
 class Swallowed(NamedTuple):
@@ -40,6 +45,25 @@ def find_swallowed(piece: bytes, delimiter: str) -> Swallowed | None:
             return Swallowed(cell.start(), piece.count(b"\n", 0, cell.start()) - within, why)
         within += breaks
     return None
+
+
+def alternate(piece: Any) -> bool:
+    """Whether quotes open and close by turns, as where none stands within a plain cell: then counting them is enough.
+
+    Examples
+    --------
+    >>> alternate(b'1,"a ""b"" c"\\n2,"d"'), alternate(b'1,5" pipe\\n2,"d"')
+    (True, False)
+    """
+    held = np.frombuffer(piece, np.uint8)
+    before = 0
+    for start in range(0, len(held), _SOME):
+        quotes = start + np.flatnonzero(held[start : start + _SOME] == ord('"'))
+        opening = quotes[before % 2 :: 2]
+        if not (_BEFORE[held[opening - 1]] | (opening == 0)).all():
+            return False
+        before += len(quotes)
+    return True
 
 
 def open_from(piece: bytes | bytearray) -> int:

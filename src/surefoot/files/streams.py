@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from surefoot._io import limits
 from surefoot.files.damage import damaged
-from surefoot.files.quotes import open_from
+from surefoot.files.quotes import alternate, open_from
 from surefoot.files.source import BadFile
 
 Item = TypeVar("Item")
@@ -249,6 +249,10 @@ def _line_end(buffer: bytearray, held: int, quoted: bool) -> int:
     cut = buffer.rfind(b"\n", 0, held) + 1
     if not quoted or buffer.find(b'"', 0, cut) < 0:
         return cut
+    if not alternate(memoryview(buffer)[:cut]):
+        # such as 5" pipe: the cells tell, which takes longer
+        opened = open_from(buffer[:cut])
+        return cut if opened < 0 else buffer.rfind(b"\n", 0, opened) + 1 or cut
     quotes, at = buffer.count(b'"', 0, cut), cut
     while at and quotes % 2:
         before = buffer.rfind(b"\n", 0, at - 1) + 1
