@@ -173,6 +173,12 @@ def test_tallies_of_hours_become_days_and_totals_stay(store) -> None:
     after = totals.total(store.database, stream)
     assert after is not None
     assert sf.metrics.ALL["csr"].of(after) == sf.metrics.ALL["csr"].of(before)
+    # a part of a day would be answered with the whole of it
+    for window in ({"since": day + 1, "until": None}, {"since": None, "until": day + 23}):
+        with pytest.raises(Refused, match="have become one day"):
+            totals.total(store.database, stream, **window)
+    assert totals.total(store.database, stream, since=day, until=day + 24) is not None
+    assert totals.total(store.database, stream, since=day + 24) is None
 
 
 def test_totals_wait_for_no_stretch_without_labels(store, monkeypatch) -> None:
