@@ -231,6 +231,12 @@ def test_too_many_requests_wait(service, monkeypatch) -> None:
     assert statuses == [200] * 6 + [429]
 
 
+def test_whoever_needs_no_token_is_counted_too(service, monkeypatch) -> None:
+    monkeypatch.setattr(limits.time, "monotonic", lambda: 0.0)
+    client = Client(App(service, rate=5), "")
+    assert [client.get("/readyz").status_code for _ in range(6)] == [200] * 5 + [429]
+
+
 def test_tokens_are_not_kept(service, tmp_path: Path) -> None:
     token = service.tokens.create(Grant.parse("*"))
     service.database.close()

@@ -262,6 +262,8 @@ class App:
                 return PlainTextResponse("the store does not answer", status_code=503)
             return PlainTextResponse("ok")
 
+        # it reads the store, and anybody may ask
+        self._rate.check(request.client.host if request.client else "")
         return await run_sync(ask)
 
     async def describe(self, request: Request) -> Response:
