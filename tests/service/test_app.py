@@ -157,6 +157,8 @@ BAD = {
     "a huge number": (b'[{"id": 1' + b"0" * 4_000 + b', "confidence": 0.5}]', 400),
     "two claims": (b'[{"id": "a", "confidence": 0.5}, {"id": "a", "confidence": 0.6}]', 400),
     "one bad row": (b'[{"id": "good", "confidence": 0.5}, {"id": "a", "confidence": -1}]', 400),
+    "a name twice": (b'[{"id": "a", "confidence": 0.5, "confidence": 0.9}]', 400),
+    "two lists": (b'{"predictions": [{"id": "a", "confidence": 0.5}], "predictions": []}', 400),
     "too many rows": (json.dumps([{"id": i, "confidence": 0.5} for i in range(10_001)]).encode(), 413),
     "too many bytes": (b" " * ((8 << 20) + 1), 413),
 }
@@ -196,6 +198,23 @@ def test_strange_paths_are_refused_and_never_echoed_as_markup(client, path) -> N
     assert "<script>" not in found.text
 
 
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("tally?untill=2026-03-01", "untill"),
+        ("tally?format=json", "format"),
+        ("report?format=xml", "xml"),
+        ("report?since=2026-03-01&since=2026-03-02", "2 times"),
+        ("tally?since=2026-03-02&until=2026-03-02", "not after"),
+    ],
+)
+def test_a_question_that_is_not_understood_gets_no_answer_to_another(client, query, said) -> None:
+    client.post(f"{PATH}/predictions", {"id": "a", "confidence": 0.5, "correct": True})
+    assert client.get(f"{PATH}/tally").status_code == 200
+    found = client.get(f"{PATH}/{query}")
+    assert (found.status_code, said in found.json()["error"]) == (400, True)
+
+
 def test_names_in_slices_are_shown_as_text(client) -> None:
     rows = [{"id": i, "confidence": 0.9, "slice": "<img src=x onerror=alert(1)>", "correct": True} for i in range(5)]
     assert client.post(f"{PATH}/predictions", rows).status_code == 200
@@ -212,6 +231,12 @@ def test_too_many_requests_wait(service, monkeypatch) -> None:
     assert statuses == [200] * 6 + [429]
 
 
+def test_whoever_needs_no_token_is_counted_too(service, monkeypatch) -> None:
+    monkeypatch.setattr(limits.time, "monotonic", lambda: 0.0)
+    client = Client(App(service, rate=5), "")
+    assert [client.get("/readyz").status_code for _ in range(6)] == [200] * 5 + [429]
+
+
 def test_tokens_are_not_kept(service, tmp_path: Path) -> None:
     token = service.tokens.create(Grant.parse("*"))
     service.database.close()
@@ -222,6 +247,23 @@ def test_tokens_are_not_kept(service, tmp_path: Path) -> None:
 def test_the_document_names_every_path(client) -> None:
     paths = client.get("/openapi.json").json()["paths"]
     assert {"/v1/models/{model}/{version}/predictions", "/metrics", "/readyz"} <= set(paths)
+
+
+def test_the_document_takes_the_rows_that_the_service_takes(client) -> None:
+    schemas = client.get("/openapi.json").json()["components"]["schemas"]
+    rows = {
+        "Prediction": [{"id": "a", "confidence": 0.5}, {"id": "b", "doubt": 0.1, "predicted": 1.5}, {"id": "c"}],
+        "Label": [{"id": "b", "label": 1.5}, {"id": "a", "correct": True}, {"id": "a"}],
+    }
+    for name, some in rows.items():
+        schema = schemas[name]
+        described = [
+            set(schema["required"]) <= set(row)
+            and any(set(one["required"]) <= set(row) for one in schema.get("anyOf", schema.get("oneOf")))
+            for row in some
+        ]
+        taken = [client.post(f"{PATH}/{name.lower()}s", row).status_code == 200 for row in some]
+        assert described == taken == [True, True, False]
 
 
 def test_answers_are_sent_at_once() -> None:

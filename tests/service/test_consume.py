@@ -19,7 +19,7 @@ import pytest
 import surefoot as sf
 from surefoot.service import batches, totals
 from surefoot.service.batches import Label, Prediction
-from surefoot.service.consuming import Intake, Message
+from surefoot.service.consuming import Intake, Message, Received
 from surefoot.service.database import connect
 from surefoot.service.following import Follower
 from surefoot.service.kafka import properties
@@ -224,3 +224,24 @@ def silent() -> Any:
     logger.addHandler(logging.NullHandler())
     logger.propagate = False
     return logger
+
+
+def test_it_keeps_what_the_server_on_its_store_is_told_to_keep(tmp_path: Path, monkeypatch) -> None:
+    """It does the chores of the store, too: with numbers of its own it would drop ids that the server keeps."""
+    from surefoot.cli import run
+    from surefoot.service import kafka, service
+
+    held: dict[str, Any] = {}
+
+    class Noted(service.Service):
+        def __init__(self, database: Any, **options: Any) -> None:
+            held.update(options)
+            super().__init__(database, **options)
+
+    monkeypatch.setattr(service, "Service", Noted)
+    monkeypatch.setattr(kafka, "consume", lambda *args, **options: Received())
+    numbers = ["--label-window", "7", "--keep-ids", "500", "--keep-hours", "9"]
+    command = ["consume", "rows", "--store", str(tmp_path / "s.db"), *numbers]
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    assert run([*command, "--mean-time-between-false-alarms", "1e6"]) == 0
+    assert held == {"label_window": 7, "keep_ids": 500, "keep_hours": 9, "mean_time": 1e6}

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -171,6 +173,12 @@ def test_tallies_of_hours_become_days_and_totals_stay(store) -> None:
     after = totals.total(store.database, stream)
     assert after is not None
     assert sf.metrics.ALL["csr"].of(after) == sf.metrics.ALL["csr"].of(before)
+    # a part of a day would be answered with the whole of it
+    for window in ({"since": day + 1, "until": None}, {"since": None, "until": day + 23}):
+        with pytest.raises(Refused, match="have become one day"):
+            totals.total(store.database, stream, **window)
+    assert totals.total(store.database, stream, since=day, until=day + 24) is not None
+    assert totals.total(store.database, stream, since=day + 24) is None
 
 
 def test_totals_wait_for_no_stretch_without_labels(store, monkeypatch) -> None:
@@ -291,3 +299,63 @@ def test_ids_of_rows_that_came_labelled_are_dropped_behind_one_that_did_not(stor
     with store.database.reading() as cursor:
         # the one that awaits its label, and two windows
         assert cursor.one("SELECT count(*), min(event) FROM prediction") == (101, 1)
+
+
+class CountedReads:
+    """A PostgreSQL database that counts the rows of predictions that statements look at."""
+
+    def __init__(self, database: Any) -> None:
+        self._database, self.url, self.rows = database, database.url, 0
+
+    def writing(self) -> Any:
+        return self._counted(self._database.writing)
+
+    def reading(self) -> Any:
+        return self._counted(self._database.reading)
+
+    def close(self) -> None:
+        self._database.close()
+
+    @contextmanager
+    def _counted(self, begin: Callable[[], Any]) -> Iterator[Any]:
+        statement = (
+            "SELECT coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) FROM pg_stat_xact_user_tables "
+            "WHERE relname = 'prediction'"
+        )
+        with begin() as cursor:
+            self.rows -= cursor.one(statement)[0]
+            yield cursor
+            self.rows += cursor.one(statement)[0]
+
+    def taken(self) -> int:
+        rows, self.rows = self.rows, 0
+        return int(rows)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("planner_knows", ["nothing", "another stream"])
+def test_what_a_request_costs_does_not_grow_with_the_rows_of_its_stream(postgres, planner_knows) -> None:
+    """A planner without statistics of a stream took each id for rare, and read the whole stream for every request."""
+    database = CountedReads(connect(postgres))
+    store = Store(database)
+    with database.writing() as cursor:
+        for table in ("prediction", "tally", "part", "stream"):
+            cursor.run(f"DELETE FROM {table}")
+    if planner_knows == "another stream":
+        for start in range(0, 3_000, 1_000):
+            store.add("another", "1", [predictions([0.9] * 1_000, start)])
+        with database.writing() as cursor:
+            cursor.run("ANALYZE prediction")
+    follower = None
+    for start in range(0, 5_000, 100):
+        database.taken()
+        add(store, predictions([0.9] * 100, start))
+        assert database.taken() <= 100, start
+        add(store, labels([True] * 100, start))
+        assert database.taken() <= 200, start
+        follower = follower or Follower(store, store.find("m", "1"), label_window=100_000)
+        follower.follow()
+        totals.fold_all(database, follower.stream)
+        assert database.taken() <= 400, start
+    assert monitor_of(store).rows == 5_000
+    database.close()

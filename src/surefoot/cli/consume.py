@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from surefoot.cli.errors import Failed, clear_errors, print_error, say
+from surefoot.cli.serve import KeepHours, KeepIds, LabelWindow, MeanTime
 
 
 def command(
@@ -34,21 +35,17 @@ def command(
             "--config", metavar="FILE", help="Further settings of the client, as name=value lines.", show_default=False
         ),
     ] = None,
-    label_window: Annotated[
-        int,
-        typer.Option(
-            "--label-window",
-            metavar="ROWS",
-            help="How many further predictions of a model a label is awaited for; ids are dropped after as many.",
-            min=1,
-        ),
-    ] = 100_000,
+    label_window: LabelWindow = 100_000,
+    keep_ids: KeepIds = 24,
+    keep_hours: KeepHours = 168,
+    mean_time: MeanTime = 10_000,
     stop_at_end: Annotated[bool, typer.Option("--stop-at-end", help="Exit at the end of the topics.")] = False,
 ) -> None:
     """Read predictions and labels from Kafka into the store of surefoot serve.
 
     A message is JSON or an Arrow stream, as a request to the server is. Each is counted once, however often this
-    command is killed, and several may run in one group.
+    command is killed, and several may run in one group. It also drops what is no longer kept: give it the --keep-ids
+    and the other numbers that surefoot serve has on the same store.
 
     \b
       surefoot consume predictions --brokers broker:9092 --model fraud
@@ -73,7 +70,9 @@ def command(
             raise typer.BadParameter(str(error)) from error
         except Exception as error:
             raise Failed(print_error(f"{masked(store)}: cannot be opened: {_line(error)}", 3)) from error
-        service = Service(database, label_window=label_window)
+        service = Service(
+            database, label_window=label_window, keep_ids=keep_ids, keep_hours=keep_hours, mean_time=mean_time
+        )
         service.start()
         say(f"  Reading    {', '.join(topics)} at {brokers} as group {group}")
         say(f"  Store      {masked(store)}")

@@ -17,6 +17,37 @@ STORE = "surefoot.db"
 #: The environment variable that holds the secret of the webhook.
 _SECRET = "SUREFOOT_WEBHOOK_SECRET"
 
+#: Options of every command that keeps what a store holds; of one store, all should have the same.
+LabelWindow = Annotated[
+    int,
+    typer.Option(
+        "--label-window", metavar="ROWS", help="How many further predictions of a model a label is awaited for.", min=1
+    ),
+]
+KeepIds = Annotated[
+    int,
+    typer.Option(
+        "--keep-ids",
+        metavar="HOURS",
+        help="Keep ids at least so long, and for --label-window predictions. Later labels find no prediction, and "
+        "rows that are sent again count again.",
+        min=1,
+    ),
+]
+KeepHours = Annotated[
+    int, typer.Option("--keep-hours", metavar="HOURS", help="Keep totals by hour so long; older ones by day.", min=1)
+]
+MeanTime = Annotated[
+    float,
+    typer.Option(
+        "--mean-time-between-false-alarms",
+        metavar="ROWS",
+        help="On a calibrated model, drift is detected at most once in this many rows on average; a model keeps "
+        "the number that it began with.",
+        min=1,
+    ),
+]
+
 
 def command(
     store: Annotated[
@@ -25,39 +56,10 @@ def command(
     ] = STORE,
     host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen at.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", metavar="NUMBER", help="Port to listen at.", min=0, max=65535)] = 8787,
-    label_window: Annotated[
-        int,
-        typer.Option(
-            "--label-window",
-            metavar="ROWS",
-            help="How many further predictions of a model a label is awaited for.",
-            min=1,
-        ),
-    ] = 100_000,
-    keep_ids: Annotated[
-        int,
-        typer.Option(
-            "--keep-ids",
-            metavar="HOURS",
-            help="Keep ids at least so long, and for --label-window predictions. Later labels find no prediction, and "
-            "rows that are sent again count again.",
-            min=1,
-        ),
-    ] = 24,
-    keep_hours: Annotated[
-        int,
-        typer.Option("--keep-hours", metavar="HOURS", help="Keep totals by hour so long; older ones by day.", min=1),
-    ] = 168,
-    mean_time: Annotated[
-        float,
-        typer.Option(
-            "--mean-time-between-false-alarms",
-            metavar="ROWS",
-            help="On a calibrated model, drift is detected at most once in this many rows on average; a model keeps "
-            "the number that it began with.",
-            min=1,
-        ),
-    ] = 10_000,
+    label_window: LabelWindow = 100_000,
+    keep_ids: KeepIds = 24,
+    keep_hours: KeepHours = 168,
+    mean_time: MeanTime = 10_000,
     webhook: Annotated[
         str | None,
         typer.Option(

@@ -20,7 +20,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from surefoot._io.printable import printable
+from surefoot._io.printable import printable, printable_value
 from surefoot.render import html
 from surefoot.service import batches
 from surefoot.service.exposition import CONTENT_TYPE, exposition, numbers_of
@@ -169,13 +169,14 @@ class App:
 
     async def report(self, request: Request) -> Response:
         """The report of a window, as HTML or JSON."""
-        return await self._window(request, self._report)
+        return await self._window(request, self._report, "format")
 
     def _report(self, request: Request, which: dict[str, Any], model: str, version: str) -> Response:
+        kind = request.query_params.get("format", "html")
+        if kind not in ("html", "json"):
+            raise Refused(400, f"format is {printable_value(kind)}; there are html and json")
         assessment = self.service.assessment(self.service.find(model, version), **which)
-        if request.query_params.get("format") == "json":
-            return JSONResponse(assessment.to_dict())
-        return HTMLResponse(html.report(assessment))
+        return JSONResponse(assessment.to_dict()) if kind == "json" else HTMLResponse(html.report(assessment))
 
     async def tally(self, request: Request) -> Response:
         """The tally of a window, as ``Tally.load`` reads it."""
@@ -185,14 +186,15 @@ class App:
         total = self.service.total(self.service.find(model, version), **which)
         return Response(total.to_text(), media_type="application/json")
 
-    async def _window(self, request: Request, answer: Callable[..., Response]) -> Response:
+    async def _window(self, request: Request, answer: Callable[..., Response], *more: str) -> Response:
         model, version = _names(request)
         await self._check(request, "read", model)
-        which = {
-            "part": batches.check_slice(request.query_params.get("slice")),
-            "since": _hour(request, "since"),
-            "until": _hour(request, "until"),
-        }
+        _check_query(request, "since", "until", "slice", *more)
+        part = batches.check_slice(request.query_params.get("slice"))
+        since, until = _hour(request, "since"), _hour(request, "until")
+        if since is not None and until is not None and until <= since:
+            raise Refused(400, "until is not after since; the rows before until are taken")
+        which = {"part": part, "since": since, "until": until}
         response: Response = await self._read(answer, request, which, model, version)
         return response
 
@@ -260,6 +262,8 @@ class App:
                 return PlainTextResponse("the store does not answer", status_code=503)
             return PlainTextResponse("ok")
 
+        # it reads the store, and anybody may ask
+        self._rate.check(request.client.host if request.client else "")
         return await run_sync(ask)
 
     async def describe(self, request: Request) -> Response:
@@ -312,6 +316,16 @@ def _base_url(request: Request) -> str:
 def _names(request: Request) -> tuple[str, str]:
     model, version = request.path_params["model"], request.path_params["version"]
     return batches.check_name("model", model), batches.check_name("version", version)
+
+
+def _check_query(request: Request, *known: str) -> None:
+    """Raise if something is asked that would be left out: the answer would be one to another question."""
+    names = [name for name, _ in request.query_params.multi_items()]
+    for name in names:
+        if name not in known:
+            raise Refused(400, f"{printable_value(name)} is not known here; there are {', '.join(known)}")
+        if names.count(name) > 1:
+            raise Refused(400, f"{name} is given {names.count(name)} times")
 
 
 def _hour(request: Request, name: str) -> int | None:

@@ -152,9 +152,19 @@ def _once(rows: Iterable[Any], what: str) -> Iterable[Any]:
 
 def _parse(text: bytes, where: str) -> Any:
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_object)
     except (ValueError, RecursionError) as why:
         raise Refused(400, f"{where} is not JSON: {printable(str(why), 120)}") from why
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        # of two values one would be lost
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{printable_value(twice)} stands twice in one object")
+    return found
 
 
 def _refuse_constant(constant: str) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -20,11 +20,12 @@ _PATIENCE: dict[str, Any] = {
     "tcp_user_timeout": 20_000,
 }  # fmt: skip
 #: The version of these tables.
-SCHEMA = 3
+SCHEMA = 4
+#: Indexes leave out what they would not find, so that ids are found by the key alone, whatever a planner supposes.
 TABLES = """
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS stream (
-  id {serial}, model TEXT NOT NULL, version TEXT NOT NULL, created BIGINT NOT NULL,
+  id {serial}, model {text} NOT NULL, version {text} NOT NULL, created BIGINT NOT NULL,
   places BIGINT NOT NULL DEFAULT 0, events BIGINT NOT NULL DEFAULT 0, labelled BIGINT NOT NULL DEFAULT 0,
   tally_only BIGINT NOT NULL DEFAULT 0, early BIGINT NOT NULL DEFAULT 0, repeated BIGINT NOT NULL DEFAULT 0,
   lost BIGINT NOT NULL DEFAULT 0,
@@ -33,21 +34,24 @@ CREATE TABLE IF NOT EXISTS stream (
   UNIQUE (model, version)
 );
 CREATE TABLE IF NOT EXISTS part (
-  stream BIGINT NOT NULL, name TEXT NOT NULL, number BIGINT NOT NULL, places BIGINT NOT NULL DEFAULT 0,
+  stream BIGINT NOT NULL, name {text} NOT NULL, number BIGINT NOT NULL, places BIGINT NOT NULL DEFAULT 0,
   peak DOUBLE PRECISION, monitor TEXT,
   PRIMARY KEY (stream, name)
 );
 CREATE TABLE IF NOT EXISTS prediction (
-  stream BIGINT NOT NULL, id TEXT NOT NULL, event BIGINT, place BIGINT, confidence DOUBLE PRECISION,
+  stream BIGINT NOT NULL, id {text} NOT NULL, event BIGINT, place BIGINT, confidence DOUBLE PRECISION,
   doubt DOUBLE PRECISION, unit BIGINT, slice TEXT, slice_place BIGINT, predicted TEXT, hour BIGINT,
   label TEXT, correct SMALLINT, label_event BIGINT, complete BIGINT,
   PRIMARY KEY (stream, id)
 ) {without_rowid};
-CREATE INDEX IF NOT EXISTS prediction_event ON prediction (stream, event);
-CREATE INDEX IF NOT EXISTS prediction_label ON prediction (stream, label_event);
-CREATE INDEX IF NOT EXISTS prediction_complete ON prediction (stream, complete);
+CREATE INDEX IF NOT EXISTS prediction_event ON prediction (stream, event) WHERE event IS NOT NULL;
+CREATE INDEX IF NOT EXISTS prediction_early ON prediction (stream, label_event) WHERE event IS NULL;
+CREATE INDEX IF NOT EXISTS prediction_label ON prediction (stream, label_event)
+  WHERE label_event IS NOT NULL AND place IS NOT NULL;
+CREATE INDEX IF NOT EXISTS prediction_complete ON prediction (stream, complete) WHERE complete IS NOT NULL;
+CREATE INDEX IF NOT EXISTS prediction_slice ON prediction (stream, slice, slice_place) WHERE slice_place IS NOT NULL;
 CREATE TABLE IF NOT EXISTS tally (
-  stream BIGINT NOT NULL, slice TEXT NOT NULL, hour BIGINT NOT NULL, hours BIGINT NOT NULL, rows BIGINT NOT NULL,
+  stream BIGINT NOT NULL, slice {text} NOT NULL, hour BIGINT NOT NULL, hours BIGINT NOT NULL, rows BIGINT NOT NULL,
   expected DOUBLE PRECISION NOT NULL, observed BIGINT NOT NULL, document TEXT NOT NULL,
   PRIMARY KEY (stream, slice, hour)
 );
@@ -75,6 +79,10 @@ _PRAGMAS = (
 )  # fmt: skip
 
 
+#: Columns of a table, and what each holds.
+Kinds = Mapping[str, type[int] | type[float] | type[str]]
+
+
 class Cursor(Protocol):
     """What a transaction can do."""
 
@@ -82,7 +90,10 @@ class Cursor(Protocol):
     def all(self, statement: str, *values: Any) -> list[tuple[Any, ...]]: ...
     def run(self, statement: str, *values: Any) -> None: ...
     def many(self, statement: str, rows: Sequence[Sequence[Any]]) -> None: ...
-    def having(self, statement: str, ids: Sequence[str], *values: Any) -> list[tuple[Any, ...]]: ...
+    def put(self, table: str, kinds: Kinds, key: int, rows: Sequence[Sequence[Any]]) -> None: ...
+    def named(
+        self, table: str, columns: Sequence[str], key: str, stream: int, names: Sequence[str]
+    ) -> list[tuple[Any, ...]]: ...
 
 
 class Database(Protocol):
@@ -150,7 +161,7 @@ class Sqlite:
         self.url, self._path, self._pool = path, path, _Pool()
         self._lock = threading.RLock()
         with self.writing() as cursor:
-            script = TABLES.format(serial="INTEGER PRIMARY KEY", without_rowid="WITHOUT ROWID")
+            script = TABLES.format(serial="INTEGER PRIMARY KEY", text="TEXT", without_rowid="WITHOUT ROWID")
             for statement in script.split(";"):
                 cursor.run(statement)
             check_schema(cursor)
@@ -212,12 +223,22 @@ class _SqliteCursor:
     def many(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
         self._connection.executemany(statement, rows)
 
-    def having(self, statement: str, ids: Sequence[str], *values: Any) -> list[tuple[Any, ...]]:
-        """Rows of a statement whose last condition is ``id IN {ids}``."""
+    def put(self, table: str, kinds: Kinds, key: int, rows: Sequence[Sequence[Any]]) -> None:
+        """Insert rows, or put them in the place of those with the same key: the first so many columns."""
+        source = f"VALUES ({', '.join('?' * len(kinds))})"
+        self.many(_upsert(table, kinds, key, source), rows)
+
+    def named(
+        self, table: str, columns: Sequence[str], key: str, stream: int, names: Sequence[str]
+    ) -> list[tuple[Any, ...]]:
+        """Rows of a stream by their names; each is looked up."""
         import json
 
-        text = statement.format(ids="(SELECT value FROM json_each(?))")
-        return self.all(text, *values, json.dumps(ids))
+        where = f"stream = ? AND {key} IN (SELECT value FROM json_each(?))"
+        return self.all(f"SELECT {', '.join(columns)} FROM {table} WHERE {where}", stream, json.dumps(names))
+
+
+_SERIAL = "BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY"
 
 
 class Postgres:
@@ -232,7 +253,7 @@ class Postgres:
         with self.writing() as cursor:
             # of servers that start together, one makes the tables
             cursor.run("SELECT pg_advisory_xact_lock(7370726566)")
-            script = TABLES.format(serial="BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY", without_rowid="")
+            script = TABLES.format(serial=_SERIAL, text='TEXT COLLATE "C"', without_rowid="")
             for statement in script.split(";"):
                 if statement.strip():
                     cursor.run(statement)
@@ -241,24 +262,24 @@ class Postgres:
     @contextmanager
     def writing(self) -> Iterator[Cursor]:
         """A transaction; those that change one stream wait for each other, by the lock on its row."""
-        yield from self._transaction("READ COMMITTED")
+        yield from self._transaction(self._psycopg.IsolationLevel.READ_COMMITTED, is_read_only=False)
 
     @contextmanager
     def reading(self) -> Iterator[Cursor]:
         """A transaction that reads one state of the data."""
-        yield from self._transaction("REPEATABLE READ READ ONLY")
+        yield from self._transaction(self._psycopg.IsolationLevel.REPEATABLE_READ, is_read_only=True)
 
-    def _transaction(self, kind: str) -> Iterator[Cursor]:
+    def _transaction(self, level: Any, *, is_read_only: bool) -> Iterator[Cursor]:
         connection = None
         try:
             while (connection := self._pool.take()) is not None and connection.closed:
                 pass
             if connection is None:
-                connection = self._psycopg.connect(self.url, **_PATIENCE)
+                # a prepared statement keeps the plan that was best when its table was small
+                connection = self._psycopg.connect(self.url, prepare_threshold=None, **_PATIENCE)
+            connection.isolation_level, connection.read_only = level, is_read_only
             with connection.transaction():
-                cursor = _PostgresCursor(connection.cursor())
-                cursor.run(f"SET TRANSACTION ISOLATION LEVEL {kind}")
-                yield cursor
+                yield _PostgresCursor(connection.cursor())
         except (self._psycopg.OperationalError, self._psycopg.InterfaceError) as error:
             if connection is None or connection.closed:
                 self._pool.drop_idle()
@@ -290,9 +311,33 @@ class _PostgresCursor:
     def many(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
         self._cursor.executemany(statement.replace("?", "%s"), rows)
 
-    def having(self, statement: str, ids: Sequence[str], *values: Any) -> list[tuple[Any, ...]]:
-        """Rows of a statement whose last condition is ``id IN {ids}``."""
-        return self.all(statement.replace("IN {ids}", "= ANY(?)"), *values, list(ids))
+    def put(self, table: str, kinds: Kinds, key: int, rows: Sequence[Sequence[Any]]) -> None:
+        """Insert rows, or put them in the place of those with the same key, all in one statement."""
+        source = f"SELECT * FROM unnest({', '.join(f'?::{_TYPES[kind]}[]' for kind in kinds.values())})"
+        self.run(_upsert(table, kinds, key, source), *(list(column) for column in zip(*rows, strict=True)))
+
+    def named(
+        self, table: str, columns: Sequence[str], key: str, stream: int, names: Sequence[str]
+    ) -> list[tuple[Any, ...]]:
+        """Rows of a stream by their names; each is looked up.
+
+        With ``= ANY`` a planner that knows nothing of a new stream reads the whole of it instead.
+        """
+        one = f"SELECT {', '.join(columns)} FROM {table} WHERE stream = ? AND {key} = wanted.name OFFSET 0"
+        statement = f"SELECT found.* FROM unnest(?::TEXT[]) AS wanted (name) CROSS JOIN LATERAL ({one}) AS found"
+        return self.all(statement, list(names), stream)
+
+
+_TYPES = {int: "BIGINT", float: "DOUBLE PRECISION", str: "TEXT"}
+
+
+def _upsert(table: str, kinds: Kinds, key: int, source: str) -> str:
+    names = list(kinds)
+    assignments = ", ".join(f"{name} = excluded.{name}" for name in names[key:])
+    return (
+        f"INSERT INTO {table} ({', '.join(names)}) {source} "
+        f"ON CONFLICT ({', '.join(names[:key])}) DO UPDATE SET {assignments}"
+    )
 
 
 def check_schema(cursor: Cursor) -> None:

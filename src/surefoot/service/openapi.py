@@ -14,16 +14,18 @@ _ID = {
 }
 _SHARE = {"type": "number", "minimum": 0, "maximum": 1}
 _TEXT = {"type": ["string", "integer", "boolean", "null"]}
+_CLASS = {"type": ["string", "number", "boolean", "null"]}
 _SCHEMAS: dict[str, Any] = {
     "Prediction": {
         "type": "object",
-        "required": ["id", "confidence"],
+        "required": ["id"],
+        "anyOf": [{"required": ["confidence"]}, {"required": ["doubt"]}],
         "additionalProperties": False,
         "properties": {
             "id": _ID,
             "confidence": {**_SHARE, "description": "Confidence in the predicted class."},
             "doubt": {**_SHARE, "description": "1 - confidence, where you know it more precisely."},
-            "predicted": {**_TEXT, "description": "The predicted class, if labels are sent as classes."},
+            "predicted": {**_CLASS, "description": "The predicted class, if labels are sent as classes."},
             "slice": {**_TEXT, "description": "A part of the data that is also counted apart."},
             "group": {**_TEXT, "description": "Rows of one request with the same group may depend on each other."},
             "correct": {
@@ -35,11 +37,12 @@ _SCHEMAS: dict[str, Any] = {
     "Label": {
         "type": "object",
         "required": ["id"],
+        "oneOf": [{"required": ["correct"]}, {"required": ["label"]}],
         "additionalProperties": False,
         "properties": {
             "id": _ID,
             "correct": {"type": "boolean", "description": "Whether the prediction was correct."},
-            "label": {**_TEXT, "description": "The true class, if the prediction came with its predicted class."},
+            "label": {**_CLASS, "description": "The true class, if the prediction came with its predicted class."},
         },
     },
     "Receipt": {
@@ -66,7 +69,7 @@ def document() -> dict[str, Any]:
                 "Store labels when they come; before their prediction, too.", "labels", "Label"
             ),
             f"{of_stream}/state": _get("Where the model stands."),
-            f"{of_stream}/report": _get("The report of the labelled rows.", window=True, kind="text/html"),
+            f"{of_stream}/report": _get_report(),
             f"{of_stream}/tally": _get("Their tally, as surefoot.Tally.load reads it.", window=True),
             f"{of_stream}/reference": _put_reference(),
             "/v1/models": _get("The models that the token may read.", of_stream=False),
@@ -103,6 +106,14 @@ def _post(summary: str, what: str, schema: str) -> dict[str, Any]:
             },
         }
     }
+
+
+def _get_report() -> dict[str, Any]:
+    found = _get("The report of the labelled rows.", window=True, kind="text/html")
+    schema = {"type": "string", "enum": ["html", "json"], "default": "html"}
+    found["get"]["parameters"].append({"name": "format", "in": "query", "schema": schema})
+    found["get"]["responses"]["200"]["content"][JSON] = {}
+    return found
 
 
 def _put_reference() -> dict[str, Any]:

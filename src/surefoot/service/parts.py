@@ -53,9 +53,7 @@ class WatchedParts:
         new = [name for name in names if name not in self._held]
         if not new:
             return
-        for name, number in cursor.having(
-            "SELECT name, number FROM part WHERE stream = ? AND name IN {ids}", new, self._key
-        ):
+        for name, number in cursor.named("part", ["name", "number"], "name", self._key, new):
             self._held[name] = WatchedPart(name, number, self._begin())
 
     def _begin(self) -> Monitor:
@@ -112,16 +110,17 @@ class WatchedParts:
 
     def stop_awaiting(self, cursor: Cursor) -> None:
         """Await no labels of rows whose ids are dropped."""
-        kept = dict(
-            cursor.all(
-                "SELECT slice, min(slice_place) FROM prediction WHERE stream = ? AND slice_place IS NOT NULL "
-                "GROUP BY slice",
-                self._key,
-            )
-        )
         for part in self._held.values():
             awaited = part.monitor.pending
-            part.monitor.stop_awaiting(min(kept.get(part.name, part.monitor.issued), part.monitor.issued))
+            if not awaited:
+                continue
+            found = cursor.one(
+                "SELECT slice_place FROM prediction WHERE stream = ? AND slice = ? AND slice_place IS NOT NULL "
+                "ORDER BY slice_place LIMIT 1",
+                self._key, part.name,
+            )  # fmt: skip
+            issued = part.monitor.issued
+            part.monitor.stop_awaiting(issued if found is None else min(found[0], issued))
             if part.monitor.pending != awaited:
                 part.has_news = part.is_unsaved = True
 

@@ -11,17 +11,17 @@ from typing import Any
 
 from surefoot._io.printable import printable_value
 from surefoot.service.batches import Label, Prediction
-from surefoot.service.database import Cursor, Database
+from surefoot.service.database import Cursor, Database, Kinds
 from surefoot.service.refused import Refused
 
 Job = Sequence[Prediction] | Sequence[Label]
 #: Models and versions that one store holds at most, and slices of each.
 MOST_STREAMS, MOST_SLICES = 1_000, 100
 _COUNTS = ("places", "events", "labelled", "tally_only", "early", "repeated", "lost")
-_COLUMNS = (
-    "event", "place", "confidence", "doubt", "unit", "slice", "slice_place", "predicted", "hour", "label", "correct",
-    "label_event", "complete",
-)  # fmt: skip
+_COLUMNS: Kinds = {
+    "event": int, "place": int, "confidence": float, "doubt": float, "unit": int, "slice": str, "slice_place": int,
+    "predicted": str, "hour": int, "label": str, "correct": int, "label_event": int, "complete": int,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -113,11 +113,10 @@ class Store:
         """Add some requests in a transaction that has begun. Who adds to several streams takes them in one order."""
         key, counts = self._lock(cursor, model, version)
         ids = list({row.id for job in jobs for row in job})
-        columns = ", ".join(_COLUMNS)
-        statement = f"SELECT id, {columns} FROM prediction WHERE stream = ? AND id IN {{ids}}"
-        held = {name: Row(*values) for name, *values in cursor.having(statement, ids, key)} if ids else {}
+        found = cursor.named("prediction", ["id", *_COLUMNS], "id", key, ids) if ids else []
+        held = {name: Row(*values) for name, *values in found}
         parts, slices = self._parts(cursor, key, jobs)
-        known, before = set(held), counts
+        before = counts
         changed: dict[str, Row] = {}
         changed_parts: dict[str, Part] = {}
         results: list[Receipt | Refused] = []
@@ -132,7 +131,9 @@ class Store:
             changed |= draft.changed
             changed_parts |= own.maps[0]
             counts, slices = draft.counts, draft.slices
-        self._write(cursor, key, changed, known)
+        if changed:
+            rows = [(key, name, *(getattr(row, column) for column in _COLUMNS)) for name, row in changed.items()]
+            cursor.put("prediction", {"stream": int, "id": str, **_COLUMNS}, 2, rows)
         if changed_parts:
             cursor.many(
                 "INSERT INTO part (stream, name, number, places) VALUES (?, ?, ?, ?) "
@@ -186,21 +187,8 @@ class Store:
         if not names:
             return {}, 0
         number = cursor.one("SELECT count(*) FROM part WHERE stream = ?", key)
-        held = cursor.having("SELECT name, number, places FROM part WHERE stream = ? AND name IN {ids}", names, key)
+        held = cursor.named("part", ["name", "number", "places"], "name", key, names)
         return {name: Part(*values) for name, *values in held}, number[0] if number else 0
-
-    def _write(self, cursor: Cursor, key: int, changed: dict[str, Row], known: set[str]) -> None:
-        def values(row: Row) -> list[Any]:
-            return [getattr(row, name) for name in _COLUMNS]
-
-        new = [(key, name, *values(row)) for name, row in changed.items() if name not in known]
-        old = [(*values(row), key, name) for name, row in changed.items() if name in known]
-        if new:
-            marks = ", ".join("?" * (2 + len(_COLUMNS)))
-            cursor.many(f"INSERT INTO prediction (stream, id, {', '.join(_COLUMNS)}) VALUES ({marks})", new)
-        if old:
-            assignments = ", ".join(f"{name} = ?" for name in _COLUMNS)
-            cursor.many(f"UPDATE prediction SET {assignments} WHERE stream = ? AND id = ?", old)
 
     # -- reading -----------------------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from surefoot.metrics.tallying import terms_for
 from surefoot.metrics.terms import DOUBT, ERRORS, ROWS
 from surefoot.predictions import Predictions
 from surefoot.service.database import Cursor, Database
+from surefoot.service.refused import Refused
 from surefoot.service.store import Stream
 
 #: Rows that are added, or dropped, in one go.
@@ -152,9 +153,21 @@ def total(
             conditions.append(condition)
             values.append(value)
     with database.reading() as cursor:
+        for bound in (since, until):
+            _check_bound(cursor, stream.key, bound)
         found = cursor.all(f"SELECT document FROM tally WHERE {' AND '.join(conditions)} ORDER BY hour, slice", *values)
     tallies = [Tally.from_text(text) for (text,) in found]
     return sum(tallies[1:], tallies[0]) if tallies else None
+
+
+def _check_bound(cursor: Cursor, key: int, bound: int | None) -> None:
+    """Raise if an hour lies within a day of which only the sum is kept."""
+    if bound is None or bound % DAY == 0:
+        return
+    statement = "SELECT hour FROM tally WHERE stream = ? AND hours > 1 AND hour < ? AND hour + hours > ? LIMIT 1"
+    if (found := cursor.one(statement, key, bound, bound)) is not None:
+        day = time.strftime("%Y-%m-%d", time.gmtime(found[0] * 3600))
+        raise Refused(400, f"the hours of {day} have become one day; begin and end with whole days there")
 
 
 def by_hour(database: Database, stream: Stream) -> list[tuple[str, int, int, int, float, int]]:
