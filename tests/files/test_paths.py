@@ -93,3 +93,29 @@ def test_rows_beside_logs_of_the_harness_are_not_lost(tmp_path: Path) -> None:
     (tmp_path / "more.csv").write_text(ROWS)
     with pytest.raises(sf.InvalidPredictions, match=r"files of several kinds \(csv, jsonl\)"):
         sf.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "names"),
+    [
+        ("**/*.csv", ["a/x.csv", "y.csv"]),
+        ("**", ["a/x.csv", "y.csv"]),
+        ("**/a/*.csv", ["a/x.csv"]),
+        ("a/**/[xy].csv", ["a/x.csv"]),
+        ("*.csv", ["y.csv"]),
+    ],
+)
+def test_a_pattern_ends_where_links_lead_round_in_a_circle(runs: Path, pattern: str, names: list[str]) -> None:
+    """Two such links made 2^40 ways, and each was gone."""
+    for name in ("one", "two", ".three"):
+        (runs / "a" / name).symlink_to(runs / "a")
+    assert [str(path.relative_to(runs)) for path in paths_of(f"{runs}/{pattern}")] == names
+
+
+def test_a_folder_below_a_pattern_that_may_not_be_read_is_refused(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def scandir(path: str) -> object:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    with pytest.raises(sf.InvalidPredictions, match="cannot be opened"):
+        paths_of(f"{runs}/**/*.csv")

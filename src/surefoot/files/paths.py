@@ -36,6 +36,8 @@ _FORMATS = {
     ".tally": "tally",
 }
 _KNOWN = "CSV, TSV, Parquet, Arrow, JSON lines, NPZ, Excel, SQLite, DuckDB or a saved tally"
+#: How the names of files and folders begin that are no part of a data set.
+_HIDDEN = (".", "_")
 #: Ways to pack a file that are not read.
 _OTHERWISE_PACKED = (".bz2", ".xz", ".lzma", ".lz4", ".br", ".zip", ".7z", ".z", ".sz", ".tar", ".tgz")
 
@@ -60,7 +62,7 @@ def paths_of(path: str) -> list[Path]:
     if place.exists():
         return [place]
     if glob.has_magic(path):
-        found = _each_once(p for p in map(Path, sorted(glob.glob(path, recursive=True))) if _is_file(p))
+        found = _each_once(p for p in sorted(_matching(place)) if _is_file(p))
         if not found:
             raise BadFile("no file matches", file=path)
         return found
@@ -76,22 +78,38 @@ def format_of(path: Path) -> str | None:
 
 
 def _files_below(folder: Path) -> list[Path]:
-    """The data files of a folder and of those in it, also where links lead; what is hidden is left out."""
-    found: list[Path] = []
-    waiting, known = [folder], set[str]()
+    """The data files of a folder and of those in it; what is hidden is left out."""
+    places = ((place, sorted(os.listdir(place))) for place in _folders_below(folder, _HIDDEN))
+    paths = (Path(place, name) for place, names in places for name in names if not name.startswith(_HIDDEN))
+    return _each_once(path for path in paths if _is_data(path))
+
+
+def _folders_below(folder: Path, hidden: str | tuple[str, ...]) -> list[Path]:
+    """A folder and those in it, also where links lead, each once; those whose names begin so are left out."""
+    found: dict[str, Path] = {}
+    waiting = [folder]
     while waiting:
-        for place, folders, names in os.walk(waiting.pop(0), onerror=_refuse):
-            inner = [] if os.path.realpath(place) in known else [Path(place, name) for name in sorted(folders)]
-            known.add(os.path.realpath(place))
+        for place, names, _ in os.walk(waiting.pop(0), onerror=_refuse):
+            inner = [] if os.path.realpath(place) in found else [Path(place, name) for name in sorted(names)]
+            inner = [path for path in inner if not path.name.startswith(hidden)]
+            found.setdefault(os.path.realpath(place), Path(place))
             # what links lead to comes later, so that a file is called by its own name if it lies here too
-            waiting += [path for path in inner if path.is_symlink() and not _is_hidden(path.name)]
-            folders[:] = [path.name for path in inner if not path.is_symlink() and not _is_hidden(path.name)]
-            found += [path for name in names if not _is_hidden(name) and _is_data(path := Path(place, name))]
-    return _each_once(found)
+            waiting += [path for path in inner if path.is_symlink()]
+            names[:] = [path.name for path in inner if not path.is_symlink()]
+    return [*found.values()]
 
 
-def _is_hidden(name: str) -> bool:
-    return name.startswith((".", "_"))
+def _matching(pattern: Path) -> list[Path]:
+    """What a pattern stands for. Below ``**`` a folder is looked through once, also if links lead round in a circle."""
+    if "**" not in pattern.parts:
+        return [*map(Path, glob.glob(str(pattern)))]
+    found = [Path(pattern.anchor)]
+    for part in (*pattern.parts[bool(pattern.anchor) :], *["*"] * (pattern.name == "**")):
+        if part == "**":
+            found = [inner for folder in found for inner in _folders_below(folder, ".")]
+        else:
+            found = [Path(one) for folder in found for one in glob.glob(str(Path(glob.escape(str(folder)), part)))]
+    return found
 
 
 def _refuse(error: OSError) -> NoReturn:
