@@ -441,6 +441,8 @@ def _is_what(reason: str, written: Any) -> str:
     if reason in (NO_CONFIDENCE, NO_OUTCOME):
         return "is missing" if written is None else f"is {printable_value(written)}"
     shown = "is" if written is None else f"is {printable_value(written)},"
+    if reason == UNREADABLE and re.search(r"\d", str(written)):
+        return f"{shown} not a number; if it states one in words of its own, say how with --confidence-pattern"
     return (
         shown
         + {
