@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import time
 from pathlib import Path
@@ -362,3 +363,16 @@ def test_a_revoked_token_is_refused(service, client, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(tokens.time, "monotonic", lambda: later)
     assert reader.get("/v1/models").status_code == 401
     assert client.get("/v1/models").status_code == 200
+
+
+def test_a_packed_body_is_refused_by_name(client: Client) -> None:
+    """It used to be called bad JSON."""
+    packed = gzip.compress(json.dumps([{"id": "a", "confidence": 0.9}]).encode())
+    headers = {**client.headers, "Content-Encoding": "gzip"}
+    for path, method in ((f"{PATH}/predictions", "POST"), (f"{PATH}/labels", "POST"), (f"{PATH}/reference", "PUT")):
+        answer = client(method, path, content=packed, headers=headers)
+        assert (answer.status_code, answer.json()["error"]) == (
+            415,
+            "bodies packed by gzip are not read; send it unpacked",
+        )
+    assert client.get("/v1/models").json()["models"] == []

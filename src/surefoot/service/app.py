@@ -124,7 +124,7 @@ class App:
     async def _add(self, request: Request, scope: str, parse: Callable[[bytes, str], Any]) -> Response:
         model, version = _names(request)
         await self._check(request, scope, model)
-        body = await read_body(request.stream(), request.headers.get("content-length"))
+        body = await _body(request)
         kind = request.headers.get("content-type", "")
         if len(body) < _LARGE:
             rows = parse(body, kind)
@@ -142,7 +142,7 @@ class App:
         """Keep a tally that the model is compared with."""
         model, version = _names(request)
         await self._check(request, "reference", model)
-        body = await read_body(request.stream(), request.headers.get("content-length"))
+        body = await _body(request)
         return JSONResponse({"rows": await self._read(self.service.keep_reference, model, version, body)})
 
     # -- what is known -----------------------------------------------------------------------------------------------
@@ -311,6 +311,14 @@ def _base_url(request: Request) -> str:
         return str(request.base_url)
     except ValueError:
         return "/"
+
+
+async def _body(request: Request) -> bytes:
+    """What a request holds."""
+    packed = request.headers.get("content-encoding", "identity")
+    if packed.lower() != "identity":
+        raise Refused(415, f"bodies packed by {printable(packed, 40)} are not read; send it unpacked")
+    return await read_body(request.stream(), request.headers.get("content-length"))
 
 
 def _names(request: Request) -> tuple[str, str]:

@@ -131,7 +131,7 @@ def _put_reference() -> dict[str, Any]:
                     "description": "Stored.",
                     "content": {JSON: {"schema": {"type": "object", "properties": {"rows": {"type": "integer"}}}}},
                 },
-                **_errors("400", "401", "403", "404", "408", "413", "429", "503"),
+                **_errors("400", "401", "403", "404", "408", "413", "415", "429", "503"),
             },
         }
     }
