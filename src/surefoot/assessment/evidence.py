@@ -164,7 +164,7 @@ def _evidence_of_classes(
     """The totals of each class as an event; each class is a part of the data."""
     if request.by is not None:
         raise InvalidPredictions(
-            "slices of classes are not assessed", argument="by", hint="use of='event' with pos_label=, and by="
+            "by= slices one event, not every class", hint="use of='event' with pos_label=, and by="
         )
     rows = predictions if isinstance(predictions, ArrayPredictions) else None
     codes = None
