@@ -187,3 +187,14 @@ def test_a_saved_calibrator_keeps_what_its_rows_support(tmp_path) -> None:
     again = sf.calibrators.load(tmp_path / "c.json")
     fresh = np.linspace(0, 1, 101)
     assert (again.predict_proba(fresh) == model.predict_proba(fresh)).all()
+
+
+def test_the_recommendation_shows_the_numbers_that_it_rests_on() -> None:
+    rng = np.random.default_rng(3)
+    p = rng.uniform(0.02, 0.98, 600)
+    found = sf.calibrate((rng.random(600) < p).astype(int), p)
+    text = " ".join(str(found).split())
+    assert f"(log loss {found.choice[found.recommended]:.4f}; " in text
+    # the table is of another fit, and says so
+    assert "another may have a lower log loss there" in text
+    assert "isotonic: isotonic" not in text

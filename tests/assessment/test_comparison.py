@@ -202,3 +202,12 @@ def test_few_mistakes_leave_losses_uncertain() -> None:
 def test_one_row_is_a_row(models: str, every: str) -> None:
     c = sf.compare({name: sf.Predictions.from_correct([True], [0.9]) for name in models})
     assert c.pairing == f"1 row in {every}, taken to be the same: differences are paired"
+
+
+def test_two_names_of_the_same_numbers_are_told() -> None:
+    rng = np.random.default_rng(0)
+    confidence = rng.uniform(0.5, 0.99, 50)
+    correct = rng.random(50) < confidence
+    one, other = sf.Predictions.from_correct(correct, confidence), sf.Predictions.from_correct(correct, confidence / 2)
+    assert "b is the same as a in every row" in sf.compare({"a": one, "b": one, "c": other}).pairing
+    assert "same as" not in sf.compare({"a": one, "b": other}).pairing

@@ -626,3 +626,31 @@ def test_rows_from_a_pipe_get_no_command_that_would_read_them_again(tmp_path: Pa
     assert answered.returncode == 0, answered.stderr
     assert "standard input" in answered.stdout
     assert "--fit" not in answered.stdout
+
+
+def test_advice_names_options_of_the_command_line(tmp_path: Path) -> None:
+    files = {
+        "sum": "label,p_0,p_1\n" + "1,0.6,0.7\n" * 20,
+        "words": "label,prob\n" + "yes,0.6\nno,0.3\n" * 20,
+        "logits": "label,p_0,p_1\n" + "1,-3.5,2.5\n1,2.5,-3.5\n" * 20,
+        "classes": "label,p_a,p_b,p_c,region\n" + "a,0.6,0.3,0.1,x\nb,0.3,0.6,0.1,x\nc,0.3,0.1,0.6,y\n" * 20,
+    }
+    for name, text in files.items():
+        (tmp_path / f"{name}.csv").write_text(text)
+
+    def said(name: str, *options: str) -> str:
+        done = surefoot("assess", tmp_path / f"{name}.csv", *options)
+        assert done.returncode in (2, 3), done.stdout
+        assert not re.search(r"from_|pos_label|labels=|by=|of=", done.stderr), done.stderr
+        return done.stderr
+
+    assert "name them with --logits" in said("sum", "--probabilities", "p_")
+    assert "--positive" in said("words")
+    assert "--logits" in said("logits", "--probabilities", "p_")
+    assert "--by slices one event" in said("classes", "--of", "classes", "--by", "region")
+
+
+def test_a_file_without_its_option_is_told_which(tmp_path: Path) -> None:
+    done = surefoot("calibrate", tmp_path / "validation.csv")
+    assert done.returncode == 2
+    assert "--fit" in done.stderr

@@ -321,3 +321,12 @@ def test_titles_claim_nothing_with_fewer_than_ten_errors() -> None:
     assert not any("×" in title or re.search(r"[\d.]+%", title) for title in found)
     more = sf.assess(correct=[False] * 12 + [True] * 200, confidence=[0.999] * 212)
     assert any("×" in title for title in re.findall(r"<h3[^>]*>([^<]*)</h3>", report(more)))
+
+
+def test_the_page_of_a_served_model_has_every_mark_of_the_report() -> None:
+    pages = Path(sf.__file__).parent / "render" / "page"
+    marks = [
+        set(re.findall(r'id="(m-\w+)"', (pages / f"{name}.html.jinja").read_text()))
+        for name in ("frame", "service_model")
+    ]
+    assert marks[0] == marks[1] >= {"m-over", "m-under", "m-fair", "m-none"}

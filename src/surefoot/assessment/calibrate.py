@@ -145,7 +145,7 @@ class Calibration:
         return str(present("notebook", "calibration_card", self))
 
     def __str__(self) -> str:
-        lines = [f"{'':24}{'log loss':>10}{'saved, 95%':>20}{'cwA':>8}{'CSR':>9}{'p':>9}  proof"]
+        lines = [f"{'':24}{'log loss':>10}{'less than raw, 95%':>20}{'cwA':>8}{'CSR':>9}{'p':>9}  proof"]
         for name, trial in self.trials.items():
             saved = f"{trial.saved.low:+.4f} to {trial.saved.high:+.4f}"
             if trial.saved.is_absent:
@@ -157,12 +157,27 @@ class Calibration:
                 f"{risk.pvalue_omnibus:9.2g}  {mark}{'  risky' if trial.is_risky else ''}"
             )
         for name, trial in self.trials.items():
-            lines += _wrap(f"{name}: {trial.note}") if trial.note else []
-        advice = (
-            f"Recommended: {self.recommended}, chosen by the held-out rows and fitted to the others. "
-            f"{self.calibrator.guarantee} What it costs: {self.calibrator.cost}"
-        )
-        return "\n".join([*lines, "", *_wrap(advice)])
+            lines += _wrap(note_on(name, trial)) if trial.note else []
+        return "\n".join([*lines, "", *_wrap(advice(self))])
+
+
+def note_on(name: str, trial: Trial) -> str:
+    """What a fit warned of, under the name of its calibrator."""
+    return trial.note if trial.note.startswith(name) else f"{name}: {trial.note}"
+
+
+def advice(found: Calibration) -> str:
+    """Which calibrator is recommended, by which numbers, with what guarantee and at what cost."""
+    own = found.choice[found.recommended]
+    others = [f"{name} {loss:.4f}" for name, loss in found.choice.items() if name != found.recommended and loss >= own]
+    compared = f"; {min(others, key=lambda other: float(other.split()[-1]))}" if others else ""
+    return (
+        f"Recommended: {found.recommended}. It was chosen among those with a proof, by log loss and p-value when each "
+        "is fitted to one half of the held-out rows and evaluated on the other "
+        f"(log loss {own:.4f}{compared}). In the table all are fitted to the other rows, as the recommended one is, so "
+        "another may have a lower log loss there. "
+        f"{found.calibrator.guarantee} What it costs: {found.calibrator.cost}"
+    )
 
 
 def _wrap(text: str) -> list[str]:

@@ -236,6 +236,8 @@ def _compare(models: Mapping[str, Any], level: float, groups: Any, *, are_found:
         pairing = "every class is assessed by itself; for differences, compare one class with of='event'"
     _check_groups([a.codes for a in assessments.values()], is_paired=is_paired)
     first, *others = assessments
+    if is_paired:
+        pairing += _same_as_first(dict(zip(assessments, rows, strict=True)))
     csr: dict[str, SizeDifference] = {}
     values: dict[str, Mapping[str, Interval]] = {}
     tested: dict[str, tuple[float, float]] = {}
@@ -269,6 +271,31 @@ def _check_groups(codes: list[Codes | None], *, is_paired: bool) -> None:
         together = 0 if one is None or first is None else len(np.unique(np.stack([one, first]), axis=1)[0])
         if one is None or first is None or not together == len(np.unique(one)) == len(np.unique(first)):
             raise InvalidPredictions("the models have different groups; pass the same groups for all of them.")
+
+
+#: Rows from which models that agree in all of them are worth a word.
+_FEW = 10
+
+
+def _same_as_first(rows: Mapping[str, ArrayPredictions]) -> str:
+    """A sentence on models whose every row is that of the first: their columns may have been mixed up."""
+    first, *others = rows
+    one = rows[first]
+    same = [
+        name
+        for name in others
+        # of a few rows, this may be chance
+        if len(one) >= _FEW
+        and np.array_equal(rows[name].correct, one.correct)
+        and np.array_equal(rows[name].doubt, one.doubt)
+    ]
+    if not same:
+        return ""
+    many = len(same) > 1
+    return (
+        f". {' and '.join(same)} {'are' if many else 'is'} the same as {first} in every row: if "
+        f"{'they' if many else 'it'} should not be, check which columns were read"
+    )
 
 
 def _attempted(p: ArrayPredictions) -> Any:

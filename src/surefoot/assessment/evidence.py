@@ -167,7 +167,7 @@ def _evidence_of_classes(
     """The totals of each class as an event; each class is a part of the data."""
     if request.by is not None:
         raise InvalidPredictions(
-            "by= has no slices of classes", hint="name one class with of='event' and pos_label=, and slice that"
+            "by= slices one event, not every class", hint="use of='event' with pos_label=, and by="
         )
     rows = predictions if isinstance(predictions, ArrayPredictions) else None
     codes = None

@@ -88,7 +88,7 @@ class Deflation(EventCalibrator):
     [0.8]
     """
 
-    cost = "One parameter: every confidence is lowered by the same share. The fewer the rows, the more PAC takes off."
+    cost = "One parameter: every confidence is lowered by the same share, and by more if there are few rows."
     takes_weights = False
     _map = Shortfalls
 

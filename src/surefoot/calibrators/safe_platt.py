@@ -56,7 +56,7 @@ class SafePlatt(EventCalibrator):
     True
     """
 
-    cost = "Very little: its log loss is that of Platt scaling, to within about 0.002."
+    cost = "Little: with many rows its log loss is nearly that of Platt scaling, with few it is more cautious."
     guarantee = SAFE
     _map = Cells
     is_safe = True

@@ -288,6 +288,8 @@ def _width(terminal: Terminal) -> int:
 
 def _lines(found: Calibration, terminal: Terminal) -> Iterator[str]:
     """The calibrators that were compared, in as many columns as there is room for, and the one that is recommended."""
+    from surefoot.assessment.calibrate import advice, note_on
+
     rows = [_trial(name, trial) for name, trial in found.trials.items()]
     titles = ["", "log loss", "less than raw, 95% CI", "cwA", "CSR", "p-value", "proof"]
     widths = [max(len(row[i]) for row in [titles, *rows]) + 2 for i in range(len(titles))]
@@ -299,12 +301,9 @@ def _lines(found: Calibration, terminal: Terminal) -> Iterator[str]:
         yield "".join(f"{row[i]:<{widths[i]}}" if i == 0 else f"{row[i]:>{widths[i]}}" for i in sorted(kept))
     for name, trial in found.trials.items():
         if trial.note:
-            yield from textwrap.wrap(f"{name}: {trial.note}", _width(terminal), subsequent_indent="  ")
-    model = found.calibrator
-    chosen = f"Recommended: {found.recommended}, chosen by the held-out rows and fitted to the others."
-    advice = f"{chosen} {model.guarantee} What it costs: {model.cost}"
+            yield from textwrap.wrap(note_on(name, trial), _width(terminal), subsequent_indent="  ")
     yield ""
-    yield from textwrap.wrap(advice, _width(terminal))
+    yield from textwrap.wrap(advice(found), _width(terminal))
 
 
 def _trial(name: str, trial: Trial) -> list[str]:

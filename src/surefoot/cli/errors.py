@@ -15,6 +15,20 @@ from surefoot._io.printable import printable
 _MOST = 600
 
 
+#: Advice of the library, and what does the same on the command line.
+_OPTIONS = {
+    "use from_logits=True or Predictions.from_logits": "name them with --logits",
+    "use Predictions.from_logits": "name them with --logits",
+    "use Predictions.from_probabilities": "name them with --probabilities",
+    "pos_label= (on the command line --positive)": "--positive",
+    "pos_label=": "--positive",
+    "use of='event' with": "use --of event with",
+    "by= slices": "--by slices",
+    ", and by=": ", and --by",
+    ", or give labels=(negative, positive)": "",
+}
+
+
 class Failed(Exception):
     """The command has said what is wrong, and ends with this status."""
 
@@ -70,9 +84,9 @@ def clear_errors() -> Iterator[None]:
         try:
             yield
         except (Ambiguous, MissingPackage) as error:
-            raise Failed(print_error(str(error), 2)) from error
+            raise Failed(print_error(_in_options(str(error)), 2)) from error
         except (InvalidPredictions, InvalidTally, InvalidMonitor, InvalidCalibrator, MetricUnavailable) as error:
-            raise Failed(print_error(str(error), 3)) from error
+            raise Failed(print_error(_in_options(str(error)), 3)) from error
         except MemoryError as error:
             raise Failed(print_error("the rows do not fit into memory", 3)) from error
         except OSError as error:
@@ -81,3 +95,10 @@ def clear_errors() -> Iterator[None]:
         finally:
             for message in dict.fromkeys(str(w.message) for w in raised if issubclass(w.category, UserWarning)):
                 say(f"note: {message}", to_stderr=True)
+
+
+def _in_options(message: str) -> str:
+    """A message of the library in the words of the command line."""
+    for argument, option in _OPTIONS.items():
+        message = message.replace(argument, option)
+    return message

@@ -56,6 +56,10 @@ class Command(TyperCommand):
                 raise typer.BadParameter(_no_option(ctx.command_path, name, known)) from error
             if type(error).__name__ == "MissingParameter":
                 raise typer.BadParameter(_missing(ctx.command_path, getattr(error, "param", None))) from error
+            if "unexpected extra argument" in str(error):
+                hint = "; name the file of labelled rows with --fit" if "--fit" in known else ""
+                say = f"{ctx.command_path} -h shows how it is called"
+                raise typer.BadParameter(f"{str(error).rstrip('.')}{hint}; {say}") from error
             raise
 
 

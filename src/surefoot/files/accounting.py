@@ -256,7 +256,8 @@ class Accounting:
         if self.scale == "percent":
             beyond = bare & ((values < 0) | (values > 100))
             if beyond.any():
-                raise refuse(beyond, "but a percentage lies between 0 and 100", "correct the row")
+                hint = "correct the row" if self.manner.percent else "if these are logits, name them with --logits"
+                raise refuse(beyond, "but a percentage lies between 0 and 100", hint)
             self._largest = max(self._largest, float(values[bare].max(initial=0.0)))
         if self.manner.percent is not None:
             return self.manner.percent
