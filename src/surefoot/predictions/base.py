@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -103,6 +104,11 @@ class Predictions(Constructors, ABC):
     def view(self) -> View:
         """What rows are about: ``"prediction"``, ``"event"`` or ``"classes"``."""
         return self.chosen_view or "prediction"
+
+    @cached_property
+    def _positions(self) -> dict[Label, int]:
+        """Where each label stands among all."""
+        return {label: position for position, label in enumerate(self.labels or ())}
 
     @property
     def has_probabilities(self) -> bool:

@@ -6,7 +6,7 @@ Whatever is written for correctness against confidence is thereby written for ev
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -75,12 +75,14 @@ def _need_labels(predictions: Predictions, asked: str) -> None:
 
 def position_of(predictions: Predictions, label: Any) -> int:
     """Where a label stands among those of the predictions."""
-    labels = predictions.labels or ()
-    if label not in labels:
+    places: dict[Any, int] = predictions._positions
+    position = places.get(label) if isinstance(label, Hashable) else None
+    if position is None:
+        labels = predictions.labels or ()
         raise InvalidPredictions(
             argument="label", value=label, hint=f"the labels are {', '.join(map(repr, labels[:5]))}"
         )
-    return labels.index(label)
+    return position
 
 
 def tally_views(predictions: Predictions, terms: Iterable[Term], *, exact: bool, by: Any) -> Tally:
