@@ -94,7 +94,7 @@ def test_text_of_numbers_with_gaps_in_words_is_read_as_numbers(frame: pl.DataFra
 @pytest.mark.parametrize(
     ("options", "status", "words"),
     [
-        (["--level", "0.95"], 2, "for 0.95 confidence type --level 0.05"),
+        (["--level", "0.95"], 2, "for 95% confidence type --level 0.05"),
         (["--min-rows", "1"], 2, "--min-rows is 1; it should be a whole number, at least 2"),
         (["--of", "classes"], 2, "--of classes has no slices"),
         (["--columns", "nowhere"], 3, "there is no column 'nowhere' to search; the columns are 'correct'"),

@@ -139,7 +139,7 @@ def test_rows_that_were_not_attempted_are_counted_and_told(tmp_path: Path) -> No
     assert (told.rows, told.not_attempted, told.reference_rows, told.reference_not_attempted) == (400, 0, 540, 60)
     for text in (str(told), told.to_markdown(), told._repr_html_()):
         assert "60 of 600 reference rows (10.0%)" in " ".join(text.split())
-    assert "All 400 rows without labels are taken for attempted" in " ".join(str(told).split())
+    assert "All 400 rows without labels count as attempted" in " ".join(str(told).split())
     kept = told.compare(new, correct="grade", confidence="confidence")
     assert (kept.rows, kept.not_attempted, kept.to_dict()["not_attempted"]) == (360, 40, 40)
     assert "360 of 400 rows have labels and were attempted" in str(kept)

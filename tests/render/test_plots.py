@@ -101,7 +101,10 @@ def test_calibrators_on_the_plane_of_value_and_risk() -> None:
 @pytest.mark.parametrize(
     ("draw", "why"),
     [
-        (lambda: plots.RocDisplay.from_predictions([1, 0], [1, 0], [0.9, 0.9]), "need the probabilities"),
+        (
+            lambda: plots.RocDisplay.from_predictions([1, 0], [1, 0], [0.9, 0.9]),
+            "need probabilities or scores of all classes",
+        ),
         (lambda: plots.ConcentrationDisplay.from_predictions([1, 0], [1, 0], [0.9, 0.9]), "no error"),
         (lambda: plots.SlicesDisplay.from_assessment(sf.assess(PREDICTIONS)), "no slices"),
         (lambda: plots.ReliabilityDisplay.from_predictions(PREDICTIONS, [1]), "takes no other data arguments"),

@@ -18,7 +18,7 @@ def check_level(level: Any) -> None:
     check_share("level", level, "0.05")
     if level >= 0.5:
         raise ValueError(
-            f"level is {level!r}: it is the chance that a promise does not hold. For {level:.4g} confidence use "
+            f"level is {level!r}, the chance of being wrong. For {100 * level:.4g}% confidence use "
             f"level={round(1 - level, 12):g}."
         )
 

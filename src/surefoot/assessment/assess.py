@@ -11,7 +11,7 @@ from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
-from surefoot._io.arguments import check_share
+from surefoot._io.arguments import check_level, check_share
 from surefoot.assessment.evidence import (
     ALWAYS_TOLD,
     MOST_RANKED,
@@ -143,7 +143,7 @@ def assess(
     >>> a.verdict, a.accuracy
     ('underconfident', 1.0)
     """
-    check_share("level", level, "0.05")
+    check_level(level)
     check_share("margin", margin, "0.02")
     if metrics is not None and not isinstance(metrics, Iterable):
         raise TypeError(f"metrics is {metrics!r}; give names of surefoot.metrics.ALL.")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from surefoot._io.arguments import check_share
+from surefoot._io.arguments import check_level
 from surefoot._io.presentation import present
 from surefoot._io.writing import write_whole
 from surefoot.assessment.assess import assess
@@ -210,7 +210,7 @@ def compare_by_id(models: Mapping[str, Any], *, level: float) -> Comparison:
 def _compare(models: Mapping[str, Any], level: float, groups: Any, *, are_found: bool) -> Comparison:
     if not isinstance(models, Mapping) or len(models) < 2:
         raise InvalidPredictions("compare takes two or more models by name: compare({'raw': p, 'platt': q}).")
-    check_share("level", level, "0.05")
+    check_level(level)
     if groups is not None and any(isinstance(x, Assessment) for x in models.values()):
         raise InvalidPredictions("groups= needs predictions; pass groups= to assess when you make the assessments.")
     if len({str(name) for name in models}) < len(models):

@@ -31,8 +31,8 @@ from surefoot.cli.options import (
     Table,
     Truth,
     Weight,
-    checked_chance,
     checked_delimiter,
+    checked_level,
     columns_of,
     manner_of,
     part_of,
@@ -197,7 +197,7 @@ def _checked(
         name: None if value is None else _share(f"--{name}", value, example)
         for name, value, example in (("error", error, 0.01), ("refuse", refuse, 0.5), ("level", level, 0.05))
     }
-    checked_chance(float(level))
+    checked_level(float(level))
     costs = {"--cost-error": cost_error, "--cost-review": cost_review}
     given = {name: value for name, value in costs.items() if value is not None}
     if len(given) == 1:

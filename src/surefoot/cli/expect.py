@@ -25,8 +25,8 @@ from surefoot.cli.options import (
     Sheet,
     Table,
     Truth,
-    checked_chance,
     checked_delimiter,
+    checked_level,
     columns_of,
     part_of,
 )
@@ -106,7 +106,7 @@ def command(
       surefoot expect new.parquet --reference old.parquet \\
         --cost-error 40 -o expected.html
     """
-    level, delimiter = checked_chance(level), checked_delimiter(delimiter)
+    level, delimiter = checked_level(level), checked_delimiter(delimiter)
     part = part_of(locals())
     columns: dict[str, Any] = columns_of(locals())
     logit_columns = columns.pop("logits", None)

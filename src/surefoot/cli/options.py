@@ -201,17 +201,12 @@ def checked_margin(margin: float) -> float:
     return margin
 
 
-def checked_chance(level: float) -> float:
-    """A level that is the chance of a promise or an interval to fail."""
-    if 0.5 <= level < 1:
-        raise typer.BadParameter(
-            f"--level is {level:g}, the chance that it does not hold: for {level:.4g} confidence type --level "
-            f"{round(1 - level, 12):g}"
-        )
-    return checked_level(level)
-
-
 def checked_level(level: float) -> float:
     if not 0 < level < 1:
         raise typer.BadParameter(f"--level is {level}; it should be between 0 and 1, such as 0.05")
+    if level >= 0.5:
+        raise typer.BadParameter(
+            f"--level is {level:g}, the chance of being wrong: for {100 * level:.4g}% confidence type --level "
+            f"{round(1 - level, 12):g}"
+        )
     return level

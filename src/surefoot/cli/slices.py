@@ -31,8 +31,8 @@ from surefoot.cli.options import (
     Table,
     Truth,
     Weight,
-    checked_chance,
     checked_delimiter,
+    checked_level,
     checked_view,
     columns_of,
     manner_of,
@@ -108,7 +108,7 @@ def command(
         --columns region,age --min-rows 200
       surefoot slices a.parquet --json -o slices.png
     """
-    checked_chance(level)
+    checked_level(level)
     if min_rows < 2:
         raise typer.BadParameter(f"--min-rows is {min_rows}; it should be a whole number, at least 2")
     delimiter, view = checked_delimiter(delimiter), checked_view(of)

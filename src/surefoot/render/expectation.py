@@ -107,9 +107,7 @@ def attempts(e: Expected) -> str:
     which = " and ".join(filter(None, (found, known)))
     text = f"Not attempted and left out: {which}. All numbers are of rows that were attempted."
     if not here:
-        text += (
-            f" All {count(e.rows)} rows without labels are taken for attempted; if some were not, expect fewer errors."
-        )
+        text += f" All {count(e.rows)} rows without labels count as attempted; if some were not, expect fewer errors."
     return text
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from surefoot._io.arguments import check_share
+from surefoot._io.arguments import check_level
 from surefoot._stats.logarithms import log_mean, log_sum
 from surefoot.core.doubt_table import CUTS
 from surefoot.core.table import Floats
@@ -213,7 +213,7 @@ def e_bh(log_e_values: Sequence[float], level: float = 0.05) -> list[bool]:
     >>> e_bh([math.log(100), math.log(2), math.log(50)], level=0.05)
     [True, False, True]
     """
-    check_share("level", level, "0.05")
+    check_level(level)
     values = np.array(log_e_values, dtype=np.float64)
     if np.isnan(values).any():
         raise ValueError(f"log_e_values[{int(np.isnan(values).argmax())}] is nan; leave out what could not be tested.")

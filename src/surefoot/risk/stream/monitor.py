@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from surefoot._io.arguments import check_share, check_whole
+from surefoot._io.arguments import check_level, check_whole
 from surefoot._stats.logarithms import log_mean
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions import ArrayPredictions, Predictions
@@ -100,7 +100,7 @@ class Monitor(Watch):
         alternative: WatchedSide = "both",
         label_window: int = 100_000,
     ) -> None:
-        check_share("level", level, "0.05")
+        check_level(level)
         check_whole("label_window", label_window)
         time = mean_time_between_false_alarms
         if isinstance(time, bool) or not isinstance(time, int | float | np.integer) or not 1 <= time < math.inf:

@@ -29,7 +29,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from surefoot._io.arguments import check_share
+from surefoot._io.arguments import check_level
 from surefoot.risk.evalues import e_bh
 
 
@@ -69,7 +69,7 @@ def flag_slices(log_peaks: Sequence[float], level: float = 0.05) -> list[bool]:
     >>> flag_slices([math.log(100), 0.0, math.log(100)])
     [True, False, False]
     """
-    check_share("level", level, "0.05")
+    check_level(level)
     values = [
         _log_adjusted(max(peak, 0.0), math.log(limit(i, level))) + math.log(len(log_peaks) * weight(i))
         for i, peak in enumerate(log_peaks, 1)
