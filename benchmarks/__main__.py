@@ -19,7 +19,7 @@ from benchmarks.calls import calls
 from benchmarks.decisions import speed
 from benchmarks.files import files
 from benchmarks.logs import logs
-from benchmarks.report import milliseconds, page, recorded
+from benchmarks.report import milliseconds, notes, page, recorded
 from benchmarks.rows import Row, best
 from benchmarks.waits import waits
 from surefoot.engines.parallel import in_parallel, workers
@@ -460,7 +460,7 @@ def main() -> None:
         rows += jobs[name]()
         gc.collect()
         print(f"{name} done, {time.perf_counter() - begun:.0f} s in all", file=sys.stderr)
-    text = page(rows, machine(), recorded(RESULTS))
+    text = page(rows, machine(), recorded(RESULTS), notes(RESULTS))
     print(text)
     if chosen == list(jobs):
         RESULTS.write_text(text)

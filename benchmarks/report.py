@@ -24,6 +24,12 @@ def recorded(path: Path) -> dict[tuple[str, str], str]:
     return {(row[0], row[2]): row[at] for row in cells if len(row) > at}
 
 
+def notes(path: Path) -> str:
+    """What the page says below the table, from its first heading on: it is written by hand, and stays."""
+    _, mark, rest = path.read_text().partition("\n## ") if path.exists() else ("", "", "")
+    return mark + rest
+
+
 def against_last(now: str, last: str | None) -> str:
     """The measured number of the last run, and how many times it this one is; the rest is in the words of the line.
 
@@ -38,7 +44,7 @@ def against_last(now: str, last: str | None) -> str:
     return f"{last} (now {float(one[0].replace(',', '')) / float(other[0].replace(',', '')):.2f} of it)"
 
 
-def page(rows: list[Row], machine: str, last: dict[tuple[str, str], str]) -> str:
+def page(rows: list[Row], machine: str, last: dict[tuple[str, str], str], notes: str = "") -> str:
     lines = [
         "# Speed",
         "",
@@ -54,4 +60,4 @@ def page(rows: list[Row], machine: str, last: dict[tuple[str, str], str]) -> str
         before = against_last(r.ratio, last.get((r.job, r.against)))
         cells = (r.job, milliseconds(r.ours), r.against, milliseconds(r.theirs), r.wanted, r.ratio, before)
         lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + f"\n{notes}"
