@@ -135,6 +135,12 @@ class Accounting:
             missing, partial = self._outcomes.lacking(name, table.column(name), where)
             reasons.setdefault(NO_OUTCOME, []).append((name, missing))
             reasons.setdefault(PARTIAL, []).append((name, partial))
+        if WHY in table.column_names or (self.answers and self._stated is not None):
+            table = self._graded(table, attempted, reasons)
+        return self._without_missing(table, where, attempted, reasons, written_as)
+
+    def _graded(self, table: pa.Table, attempted: Any, reasons: dict[str, Any]) -> pa.Table:
+        """The rows of a log without the column that says what is wrong with them, which is among the reasons now."""
         why = np.full(table.num_rows, None)
         if WHY in table.column_names:
             why = np.array(table.column(WHY).to_pylist(), dtype=object)
@@ -146,7 +152,7 @@ class Accounting:
                 self.filled_in += int((attempted & (why == DEFAULTED)).sum())
             for reason in (UNREADABLE, PARTIAL) if self.is_named else (DEFAULTED, UNREADABLE, PARTIAL):
                 reasons.setdefault(reason, []).insert(0, (self.columns.confidence, why == reason))
-        return self._without_missing(table, where, attempted, reasons, written_as)
+        return table
 
     def attempted(self, table: pa.Table) -> Any:
         """Which rows were attempted, as far as columns tell; what is no answer to that is refused later."""
