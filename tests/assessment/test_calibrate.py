@@ -196,5 +196,5 @@ def test_the_recommendation_shows_the_numbers_that_it_rests_on() -> None:
     text = " ".join(str(found).split())
     assert f"(log loss {found.choice[found.recommended]:.4f}; " in text
     # the table is of another fit, and says so
-    assert "another may have a lower log loss there" in text
+    assert "another may have a lower log loss in the table" in text
     assert "isotonic: isotonic" not in text

@@ -77,7 +77,7 @@ def test_next_steps_read_the_same_rows(
         assert load("kept.json").predict_proba([0.7, 0.9]) == pytest.approx(mine.predict_proba([0.7, 0.9]), rel=1e-9)
     if alone:
         assert run(alone) == 0
-        start = re.search(r"act\s+alone\s+from\s+([\d.]+)%", text)
+        start = re.search(r"without\s+review\s+from\s+([\d.]+)%", text)
         assert start is not None
         policy = sf.Policy.load("policy.json")
         above, below = float(start[1]) / 100 + 1e-9, float(start[1]) / 100 - 0.005

@@ -22,10 +22,10 @@ from surefoot.render.text import Terminal
 
 WIDE = Terminal(symbols=True, width=80)
 CONDITION = """
-  All of this is about fresh rows like these, with confidences as they are here,
-  and rows that are independent of each other (one of each patient, user or
-  prompt). Look again when the data or the confidences change, and do not use
-  rows that the model, a calibrator or another threshold was fitted to.
+  This holds for new rows like these, with confidences computed in the same way,
+  if rows are independent of each other (one per patient, user or prompt).
+  Repeat it when the data or the confidences change, and do not use rows that
+  the model, a calibrator or another threshold was fitted to.
 """
 USAGE = """
   Save these decisions (on the command line: -o policy.json), and apply them
@@ -489,7 +489,7 @@ def test_the_card_holds_the_answer_and_the_table(options: dict[str, Any]) -> Non
     assert tags.open == []
     assert "95%" in card
     assert "<table" in card
-    assert "All of this is about fresh rows" in card
+    assert "This holds for new rows like these" in card
 
 
 def test_only_promises_that_are_kept_hold_together() -> None:

@@ -208,8 +208,9 @@ def test_from_where_it_may_act_alone() -> None:
     assert offer.error == 0.02
     assert a.verdict == "no evidence against calibration"
     assert step.words == (
-        f"Let it act alone from {100 * offer.threshold:g}% confidence on: {offer.coverage:.1%} of rows, at most 2% of "
-        "them wrong on new rows like these (95% confidence):"
+        f"Accept predictions without review from {100 * offer.threshold:g}% confidence up: {offer.coverage:.1%} of "
+        "rows, at most 2% of them wrong on new rows like these (95% confidence that this holds for all 4 error rates "
+        "tried):"
     )
     assert step.command == "sf.act_alone(correct=correct, confidence=confidence, error=0.02, level=0.0125)"
     given = {"sf": sf, "correct": a.predictions.correct, "confidence": c}
@@ -221,7 +222,7 @@ def test_from_where_it_may_act_alone() -> None:
     # the promise of all rows, where nothing is to be left out
     sure = sf.assess(correct=[True] * 4000, confidence=[0.999] * 4000)
     assert (
-        "let it act alone from 99.9% confidence on, which is every row seen: at most 1% of them wrong"
+        "accept predictions without review from 99.9% confidence up, which is every row seen: at most 1% of them wrong"
         in next_steps(sure)[1].words
     )
     # rows that belong together are fewer than they seem: no promise

@@ -172,10 +172,10 @@ def advice(found: Calibration) -> str:
     others = [f"{name} {loss:.4f}" for name, loss in found.choice.items() if name != found.recommended and loss >= own]
     compared = f"; {min(others, key=lambda other: float(other.split()[-1]))}" if others else ""
     return (
-        f"Recommended: {found.recommended}. It was chosen among those with a proof, by log loss and p-value when each "
-        "is fitted to one half of the held-out rows and evaluated on the other "
-        f"(log loss {own:.4f}{compared}). In the table all are fitted to the other rows, as the recommended one is, so "
-        "another may have a lower log loss there. "
+        f"Recommended: {found.recommended}, one of the calibrators with a proven guarantee. They were compared by log "
+        "loss and p-value on the held-out rows: each was fitted to one half of them and evaluated on the other "
+        f"(log loss {own:.4f}{compared}). The calibrators in the table, and the recommended one, are fitted to the "
+        "rows that were not held out, so another may have a lower log loss in the table. "
         f"{found.calibrator.guarantee} What it costs: {found.calibrator.cost}"
     )
 

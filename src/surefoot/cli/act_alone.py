@@ -120,9 +120,9 @@ def command(
     as_json: AsJson = False,
     html: Html = None,
 ) -> None:
-    """From which confidence may the model in FILE act alone, with at most a share --error of wrong predictions?
+    """Find the confidence above which predictions need no review: at most a share --error of them is wrong.
 
-    The promise holds for fresh rows of the same kind, whatever the model. Below the threshold, predictions need a
+    The guarantee holds for new rows like those in FILE, for any model. Below the threshold, predictions need a
     review. The policy that -o policy.json writes is applied by surefoot.Policy.load("policy.json").decide(confidence).
 
     \b

@@ -124,9 +124,9 @@ def command(
             "--baseline",
             metavar="FILE",
             help="An earlier result to compare with (not for --of event): a saved tally, or a file with the same "
-            "columns. Worse means that "
-            "overstatement rose by --margin or more, O/E to 1.5 times, or O/E above 99% confidence to 2 times, and is "
-            "too high now, or that the verdict turned risky; and that chance explains neither at --level.",
+            "columns. The model is worse if the verdict turned risky; or if overstatement rose by --margin or more, "
+            "O/E by a factor of 1.5, or O/E above 99% confidence by a factor of 2, and is too high now. Either must be "
+            "more than chance explains at --level.",
         ),
     ] = None,
     junit: Annotated[

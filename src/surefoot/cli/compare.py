@@ -103,7 +103,7 @@ def command(
 ) -> None:
     """Put models side by side, with paired tests where they were given the same rows.
 
-    Differences are each other model minus the first.
+    Each difference is a model minus the first model.
 
     \b
       surefoot compare raw=raw.csv platt=platt.csv

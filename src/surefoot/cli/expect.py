@@ -93,7 +93,11 @@ def command(
     html: Html = None,
     level: Annotated[
         float,
-        typer.Option("--level", metavar="NUMBER", help="How often an interval may miss: 0.05 gives 95% intervals."),
+        typer.Option(
+            "--level",
+            metavar="NUMBER",
+            help="Share of intervals that may miss the true value: 0.05 gives 95% intervals.",
+        ),
     ] = 0.05,
 ) -> None:
     """What accuracy, AUC and log loss to expect in NEW, whose labels are not known yet.

@@ -24,7 +24,9 @@ Confidence = Annotated[
 ]
 Doubt = Annotated[
     str | None,
-    typer.Option("--doubt", metavar="COL", help="Column of doubt (1 - confidence), where it has more digits."),
+    typer.Option(
+        "--doubt", metavar="COL", help="Column of doubt (1 - confidence), if it has more digits than the confidence."
+    ),
 ]
 Correct = Annotated[
     str | None, typer.Option("--correct", metavar="COL", help="Column of whether each prediction was correct.")
@@ -40,7 +42,11 @@ Probabilities = Annotated[
 ]
 Logits = Annotated[
     str | None,
-    typer.Option("--logits", metavar="PREFIX|COL", help="Logits instead of probabilities: exact near certainty."),
+    typer.Option(
+        "--logits",
+        metavar="PREFIX|COL",
+        help="Logits instead of probabilities; they keep full precision near certainty.",
+    ),
 ]
 Positive = Annotated[
     str | None,
@@ -64,15 +70,15 @@ Of = Annotated[
     typer.Option(
         "--of",
         metavar="VIEW",
-        help="What rows are about: prediction (is the predicted label right? the default), event (does the --positive "
-        "label happen as often as predicted? for risk models), or classes (the same of every class).",
+        help="What to assess: prediction (is the predicted label right? the default), event (does the --positive "
+        "label occur as often as predicted? for risk models), or classes (the same for every class).",
     ),
 ]
 AsFloat64 = Annotated[
     bool,
     typer.Option(
         "--as-float64",
-        help="Take 1.0 as full certainty even where all numbers of a float64 column are float32 numbers.",
+        help="Treat 1.0 as full certainty, even if all values of a float64 column could come from float32.",
     ),
 ]
 Group = Annotated[

@@ -37,7 +37,7 @@ def command(
     """Send a file to a server: predictions, or labels of predictions that were sent before.
 
     A file with confidences holds predictions; one with ids and labels alone holds labels. Predictions that come with
-    their labels are counted in the totals and never bet on. It is safe to send a file again.
+    their labels count in the totals, but not as evidence for alarms. It is safe to send a file again.
 
     \b
       surefoot push today.csv --to http://127.0.0.1:8787 --model fraud

@@ -21,7 +21,10 @@ _SECRET = "SUREFOOT_WEBHOOK_SECRET"
 LabelWindow = Annotated[
     int,
     typer.Option(
-        "--label-window", metavar="ROWS", help="How many further predictions of a model a label is awaited for.", min=1
+        "--label-window",
+        metavar="ROWS",
+        help="Wait for a label during this many later predictions of its model.",
+        min=1,
     ),
 ]
 KeepIds = Annotated[
@@ -29,8 +32,8 @@ KeepIds = Annotated[
     typer.Option(
         "--keep-ids",
         metavar="HOURS",
-        help="Keep ids at least so long, and for --label-window predictions. Later labels find no prediction, and "
-        "rows that are sent again count again.",
+        help="Keep ids for at least this many hours, and for --label-window predictions. After that, a label no longer "
+        "finds its prediction, and a row that is sent again is counted again.",
         min=1,
     ),
 ]

@@ -65,7 +65,7 @@ CSR = Metric(
     _csr,
     title="Calibrated size ratio",
     about="risk",
-    reading="A calibrated model would need this many times as many samples to make these errors: above 1 they carry "
+    reading="Errors weighted by 1 / doubt, over what a calibrated model has on average: above 1 they carry "
     "too much confidence.",
     notation=r"\frac1N \sum_i \frac{[\hat y_i \ne y_i]}{1 - c_i}",
     ideal=1.0,

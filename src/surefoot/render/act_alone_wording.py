@@ -26,8 +26,8 @@ from surefoot.render.numbers import (
 )
 
 CONDITION = (
-    "All of this is about fresh rows like these, with confidences as they are here, and rows that are independent of "
-    "each other (one of each patient, user or prompt). Look again when the data or the confidences change, and do not "
+    "This holds for new rows like these, with confidences computed in the same way, if rows are independent of "
+    "each other (one per patient, user or prompt). Repeat it when the data or the confidences change, and do not "
     "use rows that the model, a calibrator or another threshold was fitted to."
 )
 

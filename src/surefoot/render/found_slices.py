@@ -190,7 +190,7 @@ def sentences(found: FoundSlices) -> list[str]:
     )
     said.append(
         f"Groups of at least {search.min_rows:,} rows: {groups}{over}. If all {words.stated} were right and rows "
-        f"independent, any slice at all would be found with probability at most {exact_percent(search.level)}."
+        f"independent, the chance of finding any slice would be at most {exact_percent(search.level)}."
     )
     said.append(
         f"All rows together: {words.of_all} {points(search.overstatement)} "
@@ -227,10 +227,7 @@ def _missed(search: Search) -> str:
         return f"No {off} of so few rows would be found."
     hidden = [percent(one.share).replace(".0%", "%") for one in search.detectable if one.of_one_column is None]
     none = f" In {' or '.join(hidden)} of rows none would be found, however large." if hidden else ""
-    return (
-        f"What can be missed: smaller {off}s than these, which are found in four of five cases, approximately: "
-        f"{'; '.join(sizes)}.{none}"
-    )
+    return f"Smaller {off}s may be missed. Found in about four of five cases: {'; '.join(sizes)}.{none}"
 
 
 def _size(one: Detectable) -> str:

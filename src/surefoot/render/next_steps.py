@@ -124,16 +124,17 @@ def _act_alone(a: Assessment) -> list[Step]:
     if offer is None or offer.threshold is None:
         return _label_more(a)
     sure = exact_percent(round(1 - a.level, 12))
-    wrong = f"at most {exact_percent(offer.error)} of them wrong on new rows like these ({sure} confidence)"
+    wrong = f"at most {exact_percent(offer.error)} of them wrong on new rows like these "
+    wrong += f"({sure} confidence that this holds for all {len(USUAL)} error rates tried)"
     # a threshold is of the confidences that it was found with
     is_as_it_is = a.verdict in ("inconclusive", "no evidence against calibration")
-    start = "Let it act alone" if is_as_it_is else "Or leave the confidences as they are, and let it act alone"
+    start = "Accept predictions" if is_as_it_is else "Or leave the confidences as they are, and accept predictions"
     if offer.coverage < 1:
         from_here = exact_percent(offer.threshold)
-        words = f"{start} from {from_here} confidence on: {percent(offer.coverage)} of rows, {wrong}:"
+        words = f"{start} without review from {from_here} confidence up: {percent(offer.coverage)} of rows, {wrong}:"
     else:
         from_here = exact_percent(offer.threshold)
-        words = f"{start} from {from_here} confidence on, which is every row seen: {wrong}:"
+        words = f"{start} without review from {from_here} confidence up, which is every row seen: {wrong}:"
     # of several error rates, each was looked at with a part of the level
     error, level = f"{offer.error:g}", f"{a.level / len(USUAL):g}"
     if a.path and (a.options or _NOT_ROWS.search(a.path)):
@@ -378,7 +379,7 @@ def _recalibrate(a: Assessment) -> Step:
         return Step(f"{words}; {then}:", shlex.join([*command, "--method", _OF_EVENTS, "--save", "calibrator.json"]))
     where = ", in Python" if a.path else ""
     if a.view != "prediction":
-        return Step(f"{words}{where}; then assess what it predicts for new rows:", _event_call(a))
+        return Step(f"{words}{where}; then assess the recalibrated probabilities of new rows:", _event_call(a))
     then = ""
     if _is_below_half(a):
         then, call = "; then take predict_proba(confidence)[:, 1] for new rows", _below_half_call(a)

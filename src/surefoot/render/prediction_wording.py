@@ -76,7 +76,10 @@ def advice(a: Assessment) -> str:
     if a.verdict == "mixed" and a.degree == "slightly":
         return "Small deviations in both directions: whether they matter depends on your use."
     if a.verdict == "mixed":
-        return "Too confident in one range and not confident enough in another: a single correction will not do."
+        return (
+            "Too confident in one range and not confident enough in another: shifting all confidences one way does "
+            "not help."
+        )
     margin = points(a.margin)
     low, high = a.risk.overstatement_interval
     if a.verdict == "inconclusive":

@@ -64,7 +64,7 @@ class VerdictSection(Section):
             words = "Rows with confidence 1 were wrong, and confidence 1 allows no errors."
         elif csr > 1:
             times = typeset(significant(csr))
-            words += f" A calibrated model would make these errors on {times} times as many rows."
+            words += f" Errors, each weighted by 1 / doubt, are {times} times those of a calibrated model."
         elif csr < 1:
             words += " Below 1 is common for calibrated models if some confidences are close to 1."
         ratio = f"95% CI {typeset(ratio_interval(*r.oe_interval))}. Calibrated is 1."
