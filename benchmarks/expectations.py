@@ -168,12 +168,11 @@ def main() -> None:
         print(f"| K | reference | new | sets | s | {' | '.join(METRICS)} |\n|{'---:|' * (5 + len(METRICS))}")
         for classes in map(int, given.classes.split(",")):
             for known, new in SIZES:
-                sets = given.repetitions if max(known, new) < 10_000 else max(10, given.repetitions // 4)
                 start = time.perf_counter()
-                found = coverage(classes, known, new, sets, given.calibrator)
-                seconds = (time.perf_counter() - start) / sets
+                found = coverage(classes, known, new, given.repetitions, given.calibrator)
+                seconds = (time.perf_counter() - start) / given.repetitions
                 shares = " | ".join(f"{found[name][0]:.1%}" if name in found else "" for name in METRICS)
-                print(f"| {classes} | {known:,} | {new:,} | {sets} | {seconds:.2f} | {shares} |", flush=True)
+                print(f"| {classes} | {known:,} | {new:,} | {given.repetitions} | {seconds:.2f} | {shares} |", flush=True)
 
 
 if __name__ == "__main__":

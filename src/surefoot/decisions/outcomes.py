@@ -77,6 +77,9 @@ class OutcomeModel:
         self._centres, self._scales = lines.mean(axis=0), np.array([_scale(line) for line in lines.T])
         # beyond what the reference shows, rows are taken for the most extreme ones that it has
         self._least, self._most = lines.min(axis=0), lines.max(axis=0)
+        # nor is any outcome taken to be likelier, or less likely, than so many rows can show
+        least = 1 / (len(right) + 2)
+        fitted = np.clip(fitted, least, 1 - least)
         self._range = float(fitted.min()), float(fitted.max())
         bends = int(np.clip(np.log2(max(self.telling, 1) / _ERRORS_A_BEND), 0, _MOST_BENDS))
         self._knots = (
