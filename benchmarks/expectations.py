@@ -172,7 +172,9 @@ def main() -> None:
                 found = coverage(classes, known, new, given.repetitions, given.calibrator)
                 seconds = (time.perf_counter() - start) / given.repetitions
                 shares = " | ".join(f"{found[name][0]:.1%}" if name in found else "" for name in METRICS)
-                print(f"| {classes} | {known:,} | {new:,} | {given.repetitions} | {seconds:.2f} | {shares} |", flush=True)
+                print(
+                    f"| {classes} | {known:,} | {new:,} | {given.repetitions} | {seconds:.2f} | {shares} |", flush=True
+                )
 
 
 if __name__ == "__main__":

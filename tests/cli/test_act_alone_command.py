@@ -141,7 +141,7 @@ def test_a_tally_is_sliced_by_what_it_was_sliced_by(
     expected = sf.act_alone(file, error=0.1, by="region")
     assert [one["threshold"] for one in found["slices"]] == [one.threshold for one in expected.slices.values()]
     assert run(["act-alone", str(tally), "--error", "0.1", "--by", "other"]) == 3
-    assert "a saved tally has no columns" in capfd.readouterr().err
+    assert f"this tally is sliced by '{by}', not by 'other'" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -140,7 +140,7 @@ def test_tallies_are_saved_merged_and_assessed(risky: Path, tmp_path: Path, capf
     found = json.loads(out(capfd))
     assert found["metrics"]["csr"]["value"] == pytest.approx(sf.csr(sf.load(risky)), rel=1e-12)
     assert run(["assess", both, "--by", "group"]) == 3
-    assert "a saved tally has no columns" in capfd.readouterr().err
+    assert "this tally has no slices by 'group': make it with" in capfd.readouterr().err
     (tmp_path / "2.tally").write_text("{}")
     assert run(["merge", str(tmp_path / "1.tally"), str(tmp_path / "2.tally"), "-o", str(tmp_path / "x.tally")]) == 3
     assert not (tmp_path / "x.tally").exists()

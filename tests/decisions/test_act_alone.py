@@ -102,7 +102,7 @@ def test_the_same_from_rows_tallies_and_frames(tmp_path):
     assert by_frame.by == "group"
     for value in "abc":
         assert by_frame.slices[value].threshold == sliced.slices[value].threshold
-    with pytest.raises(InvalidPredictions, match="sliced when it is made"):
+    with pytest.raises(InvalidPredictions, match="this tally is sliced by"):
         sf.act_alone(merged, error=0.04, by="color")
 
 

@@ -153,3 +153,19 @@ def test_rows_that_were_not_attempted_are_counted_and_told(tmp_path: Path) -> No
         assert "40 of 400 rows without labels (10.0%) and 60 of 600 reference rows" in " ".join(str(one).split())
         assert (one.to_dict()["not_attempted"], one.to_dict()["reference_not_attempted"]) == (40, 60)
     assert "40 more were not attempted" in str(both.compare(new, **columns))
+
+
+def test_labels_that_came_first_are_named_before_drift() -> None:
+    """Complaints come first, and are all errors: that is no change of what labels mean."""
+    rng = np.random.default_rng(1)
+    p = rng.uniform(0, 1, 600)
+    y = (rng.random(600) < p).astype(int)
+    of = sf.Predictions.from_probabilities
+    expected = sf.expect(p[:200], reference=of(y[200:], p[200:]))
+    wrong = np.flatnonzero(((p > 0.5) != y)[:200])
+    kept = expected.compare(of(y[wrong], p[wrong], labels=[0, 1]))
+    assert not kept.held
+    assert "Either these rows were labelled first because of what their labels are" in kept.sentence
+    assert "If they are a random part of the rows" in kept.sentence
+    every = expected.compare(of(1 - y[:200], p[:200]))
+    assert "Use these labels as the new reference" in every.sentence

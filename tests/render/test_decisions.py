@@ -135,10 +135,10 @@ def test_more_rows_might_do() -> None:
     assert render(few, WIDE).split("\n\n")[2:4] == [
         "  The best seen: from 99% confidence on, none of 200 rows was wrong; so few rows\n"
         "  do not rule out that more than 1% are. Every row needs a review.",
-        "  About 4,700 labelled rows like these might be enough; this is a guess from the\n"
-        "  errors seen so far. These rows could have promised at most 2% (error 0.02).\n"
-        "  Each promise stands by itself: choose the error rate that you can bear, not\n"
-        "  the first that passes.",
+        "  About 4,700 labelled rows like these in all might be enough, 4,300 more than\n"
+        "  here; this is a guess from the errors seen so far. These rows could have\n"
+        "  promised at most 2% (error 0.02). Each promise stands by itself: choose the\n"
+        "  error rate that you can bear, not the first that passes.",
     ]
 
 
@@ -499,3 +499,29 @@ def test_only_promises_that_are_kept_hold_together() -> None:
     assert "No threshold keeps this promise" in said
     assert "at least 50% of predictions are wrong (95% confidence)" in said
     assert "both promises" not in said
+
+
+def test_a_least_cost_that_may_be_above_that_of_reviewing_says_so() -> None:
+    """Of 80 such data sets, acting by the threshold cost more than a review of every row in 77."""
+    rng = np.random.default_rng(1)
+    confidence = rng.beta(6, 1, 3000)
+    given = {"correct": rng.random(3000) < confidence, "confidence": confidence}
+    found = sf.act_alone(**given, cost_error=1000, cost_review=1)
+    assert found.cost.threshold_interval[1] == 1
+    text = " ".join(render(found, WIDE).split())
+    assert "but they do not show that this costs less than a review of every row." in text
+    assert "promise an error rate of 0.001 as well." in text
+    by_slice = sf.act_alone(**given, cost_error=1000, cost_review=1, by=np.arange(3000) % 2)
+    assert "for 2 of them, rows do not show that acting alone costs less" in " ".join(render(by_slice, WIDE).split())
+    assert "to review all" in render(by_slice, WIDE)
+    sure = " ".join(render(sf.act_alone(**given, cost_error=5, cost_review=1), WIDE).split())
+    assert sure.startswith("3,000 rows It costs least to act alone from")
+
+
+def test_a_promise_that_no_errors_speak_against_says_how_many_rows_it_takes_at_least() -> None:
+    # one of twenty qualifies, and 0.999 ** 2995 is the first power below 0.05
+    found = sf.act_alone(**rows((0.99, 500, 0), (0.5, 9500, 4500)), error=0.001)
+    assert found.fewest_rows == 2995
+    assert found.rows_needed is None
+    text = " ".join(render(found, WIDE).split())
+    assert "60,000 or more in all, for as many as that are needed even if none of the 5.0% that qualify" in text

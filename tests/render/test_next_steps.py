@@ -261,7 +261,7 @@ def test_what_recalibration_brings_is_told_from_rows_it_was_not_fitted_to() -> N
     saved = -np.log(np.where(correct, c, 1 - c)) + np.log(np.where(correct, after, 1 - after))
     reach = 1.959964 * saved.std() / np.sqrt(len(saved))
     assert found.saved_interval == pytest.approx((saved.mean() - reach, saved.mean() + reach), rel=1e-3)
-    words = f"it lowers log loss from {found.log_loss:.3f} by {found.saved:.2g}, 95% CI"
+    words = f"Platt scaling lowers log loss from {found.log_loss:.3f} by {found.saved:.2g}, 95% CI"
     assert words in first(a).words
 
 
@@ -454,7 +454,7 @@ def test_commands_repeat_the_delimiter(tmp_path: Path, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize(("rows", "is_enough"), [(1, False), (2, False), (3, True)])
 def test_recalibration_is_offered_where_it_can_be_fitted(rows: int, is_enough: bool) -> None:
-    correct, confidence = np.zeros(rows), np.full(rows, 1 - 1e-9)
+    correct, confidence = np.arange(rows) > 1, np.full(rows, 1 - 1e-9)
     a = sf.assess(correct=correct, confidence=confidence)
     assert a.verdict == "overconfident"
     step = first(a)
@@ -548,3 +548,13 @@ def test_labels_are_checked_before_a_ranking_is_turned_around() -> None:
     assert not first(a).command
     one_class = sf.assess([0] * 300, np.full((300, 3), [0.6, 0.2, 0.2]), of="classes", labels=[0, 1, 2])
     assert "Every row is of one class" in first(one_class).words
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_outcomes_that_are_all_alike_are_checked_first(right: bool) -> None:
+    """A calibrator fitted to them calls every prediction certain."""
+    confidence = np.random.default_rng(3).uniform(0.5, 0.8, 400)
+    a = sf.assess(correct=np.full(400, right), confidence=confidence)
+    step = next_steps(replace(a, warnings=()))[0]
+    assert step.words.startswith(f"Every prediction is {'right' if right else 'wrong'}: check the labels")
+    assert not step.command

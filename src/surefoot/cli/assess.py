@@ -298,7 +298,11 @@ class _Result:
         from surefoot.metrics.tallying import tally
 
         held = self.reading.held
-        return held if isinstance(held, Tally) else tally(held, by=self.reading.by)
+        if isinstance(held, Tally):
+            return held
+        found = tally(held, by=self.reading.by)
+        # slices are called after their column, as those of files that are too large to be held
+        return found if found.by is None else replace(found, by=self.by)
 
     def html(self) -> str:
         from surefoot.assessment.assess import with_all_metrics, with_slices

@@ -10,6 +10,7 @@ from typing import Any, get_args
 import numpy as np
 
 from surefoot._io import documents, shapes
+from surefoot._io.printable import printable
 from surefoot._io.shapes import INFINITE, Flag, Later, ListOf, MapOf, Maybe, Number, OneOf, Record, Text, Whole
 from surefoot.core.doubt_table import DoubtTable
 from surefoot.core.keys import DOUBT_CELL, Key
@@ -435,3 +436,10 @@ def _add_to_slices(tally: Tally, rows: Mapping[Label, int]) -> Tally:
         else:
             apart[value] = apart.get(value, 0) + count
     return replace(tally, slices=None if tally.slices is None else slices, slices_not_attempted=apart)
+
+
+def sliced_otherwise(held: str | None, wanted: str) -> str:
+    """What to say of slices that a tally does not have."""
+    if held is None:
+        return f"this tally has no slices by {printable(wanted, 40)!r}: make it with by={printable(wanted, 40)!r}"
+    return f"this tally is sliced by {held!r}, not by {printable(wanted, 40)!r}; pass by={held!r}"

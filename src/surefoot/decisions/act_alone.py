@@ -17,7 +17,7 @@ from surefoot._io.presentation import present
 from surefoot._io.writing import write_whole
 from surefoot._stats.binomial import limits
 from surefoot._stats.joint_level import first_rows
-from surefoot.core.tally import Label, Tally
+from surefoot.core.tally import Label, Tally, sliced_otherwise
 from surefoot.core.thresholds import THRESHOLDS
 from surefoot.core.view import OF_PREDICTIONS
 from surefoot.decisions.cost import Cost, least_cost
@@ -326,9 +326,7 @@ def act_alone(
     if isinstance(x, Tally):
         refuse_beside("act_alone(tally)", second, third, columns)
         if by is not None and x.by != by:
-            raise InvalidPredictions(
-                "a tally is sliced when it is made", hint="use surefoot.tally(predictions, by=...)"
-            )
+            raise InvalidPredictions(sliced_otherwise(x.by, str(by)))
         return act_alone_of(x, **options, sliced=by is not None)
     if isinstance(x, str | PathLike) and second is None and third is None:
         return act_alone_in(read_file(x, named_columns(columns, "act_alone"), by=by, terms=TERMS), by, **options)

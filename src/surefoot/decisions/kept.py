@@ -198,7 +198,7 @@ def check_kept(expected: Expected, labelled: ArrayPredictions) -> Kept:
     pvalue = _combine([one.pvalue for one in metrics if one.expected.standard_error or one.pvalue < 1])
     # an interval may be wider than its p-value knows, up to where there is no error at all
     held = pvalue > expected.level or all(one.is_inside for one in metrics)
-    sentence = _sentence(metrics, held, pvalue, expected)
+    sentence = _sentence(metrics, held, pvalue, expected, len(labelled))
     rows = len(labelled), expected.rows
     return Kept(metrics, held, pvalue, sentence, *rows, expected.level, skipped)
 
@@ -285,7 +285,7 @@ def _distance(name: str, value: float, seen: float) -> float:
     return apart
 
 
-def _sentence(metrics: tuple[KeptMetric, ...], held: bool, pvalue: float, expected: Expected) -> str:
+def _sentence(metrics: tuple[KeptMetric, ...], held: bool, pvalue: float, expected: Expected, rows: int) -> str:
     if not metrics:
         return "Nothing that was expected can be compared with these labels."
     outside = [one for one in metrics if not one.is_inside]
@@ -304,7 +304,14 @@ def _sentence(metrics: tuple[KeptMetric, ...], held: bool, pvalue: float, expect
         if expected.shift.size in ("moderate", "large")
         else "The confidences look like those of the reference, so they now mean something else (concept drift)"
     )
+    then = "Use these labels as the new reference."
+    if rows < expected.rows:
+        why = (
+            "Either these rows were labelled first because of what their labels are, as complaints are, and say "
+            f"nothing about the others. Or {why[0].lower()}{why[1:]}"
+        )
+        then = "If they are a random part of the rows, use these labels as the new reference."
     return (
         f"The expectation did not hold: {found}, and {words}; chance does not explain it ({p} for all metrics). {why}. "
-        "Use these labels as the new reference."
+        f"{then}"
     )

@@ -134,7 +134,7 @@ def _events(
 
 
 def least_losses(rows: ArrayPredictions) -> dict[str, float]:
-    """What losses are if every prediction turns out as it is likelier to: wrong, if its confidence is below one half."""
+    """What losses are if every prediction turns out as is likelier: wrong, if its confidence is below one half."""
     doubt = np.asarray(rows.doubt, dtype=np.float64)
     doubt = np.minimum(doubt, 1 - doubt)
     return {"brier": float((doubt**2).mean()), "log_loss": float(-np.log1p(-doubt).mean())}

@@ -219,7 +219,9 @@ def _check_kind(keys: Any, slices: Mapping[Label, Thresholds], name: str) -> Non
         example = next(iter(slices))
         raise InvalidPredictions(
             f"by holds {given}, and the slices by {name} of this policy are {held}, such as {example!r}",
-            hint="give them as they were when the policy was made",
+            hint="give text, such as str(value)"
+            if held == "text"
+            else "give them as they were when the policy was made",
         )
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from surefoot._io.masking import masked
-from surefoot.core.tally import Tally
+from surefoot.core.tally import Tally, sliced_otherwise
 from surefoot.core.term import Term
 from surefoot.core.view import View
 from surefoot.files.accounting import Manner
@@ -141,13 +141,9 @@ def read(
     """
     sources = open_data(path, delimiter, part)
     if isinstance(sources, Tally):
-        if (
-            (by is not None and by != sources.by)
-            or group is not None
-            or positive is not None
-            or show
-            or any(value is not None for value in columns.values())
-        ):
+        if by is not None and by != sources.by:
+            raise BadFile(sliced_otherwise(sources.by, by), file=path)
+        if group is not None or positive is not None or show or any(value is not None for value in columns.values()):
             raise BadFile("a saved tally has no columns; pass it without column options", file=path)
         if of is not None and of != sources.view:
             raise BadFile(f"this tally was made with of={sources.view!r}, and cannot tell of {of!r}", file=path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -118,7 +119,10 @@ def _answer(found: ActAlone) -> str:
     if found.error is None:
         if found.threshold is None:
             return "It costs least to review every row"
-        return f"It costs least to act alone {_where(found)}"
+        least = f"t costs least to act alone {_where(found)}"
+        if _may_never_pay(found):
+            return f"On these rows i{least}, but they do not show that this costs less than a review of every row"
+        return f"I{least}"
     promise = f"at most {exact_percent(found.error)} of predictions are wrong"
     if found.threshold is None:
         if keeps_promise(found):
@@ -131,6 +135,11 @@ def _answer(found: ActAlone) -> str:
     return f"From {exact_percent(found.threshold)} confidence on, {promise}"
 
 
+def _may_never_pay(found: ActAlone) -> bool:
+    """Whether a review of every row may cost less than the threshold of least cost that was found."""
+    return found.cost is not None and found.cost.threshold is not None and found.cost.threshold_interval[1] >= 1
+
+
 def _where(found: ActAlone) -> str:
     """From which confidence on: what is less sure than every row that was seen is reviewed."""
     from_here = f"from {exact_percent(found.threshold or 0.0)} confidence on"
@@ -141,7 +150,9 @@ def _answer_by_slice(found: ActAlone) -> str:
     kept, every = sum(one.threshold is not None for one in found.slices.values()), len(found.slices)
     noun = _noun(found)
     if found.error is None:
-        return f"Thresholds of least cost for {every:,} {noun}"
+        unsure = sum(_may_never_pay(one) for one in found.slices.values())
+        but = f"; for {unsure:,} of them, rows do not show that acting alone costs less than a review of every row"
+        return f"Thresholds of least cost for {every:,} {noun}{but if unsure else ''}"
     promise = f"at most {exact_percent(found.error)} of predictions are wrong"
     if not kept:
         return f"No threshold keeps this promise for any of {every:,} {noun}: {promise}"
@@ -281,19 +292,32 @@ def _ways_out(found: ActAlone) -> Iterator[str]:
         if found.rows < found.fewest_rows:
             yield f"There are too few rows to tell: even if none is wrong, this promise takes {found.fewest_rows:,}."
         elif found.curve.error_rate[_closest(found)] <= found.error:
-            yield "More rows like these might help; the errors seen so far do not tell how many it takes."
+            share = float(found.curve.coverage[_closest(found)])
+            least = f"{_up(found.fewest_rows / share):,}"
+            yield (
+                f"More rows like these might help: {least} or more in all, for as many as that are needed even if none "
+                f"of the {percent(share)} that qualify is wrong. The errors seen so far do not tell how many it takes."
+            )
         else:
             yield "Nothing here suggests that more rows would help."
     else:
-        size = 10 ** max(0, len(str(found.rows_needed)) - 2)
-        rows = -(-found.rows_needed // size) * size
-        yield f"About {rows:,} labelled rows like these might be enough; this is a guess from the errors seen so far."
+        rows = _up(found.rows_needed)
+        yield (
+            f"About {rows:,} labelled rows like these in all might be enough, {max(rows - found.rows, 0):,} more than "
+            "here; this is a guess from the errors seen so far."
+        )
     if found.possible_error is not None:
         rate = exact_percent(found.possible_error)
         yield (
             f"These rows could have promised at most {rate} (error {found.possible_error:g}). Each promise stands by "
             "itself: choose the error rate that you can bear, not the first that passes."
         )
+
+
+def _up(rows: float) -> int:
+    """A number of rows rounded up to two digits."""
+    size: int = 10 ** max(0, len(str(math.ceil(rows))) - 2)
+    return math.ceil(rows / size) * size
 
 
 def _costs(found: ActAlone, cost: Cost) -> Iterator[str]:
@@ -319,6 +343,8 @@ def _costs(found: ActAlone, cost: Cost) -> Iterator[str]:
         yield f"It is best to review everything {interval}."
     elif high >= 1:
         yield f"{best} is {exact_percent(low)} or above, or it is best to review everything {interval}."
+        if found.error is None:
+            yield f"To act alone only where it is shown to pay, promise an error rate of {cost.break_even:.3g} as well."
     elif low == high:
         yield f"{best} is {exact_percent(low)} {interval}."
     else:
@@ -359,6 +385,7 @@ def slice_table(found: ActAlone, most: int) -> PlainTable | None:
         Column("rows", [count(one.rows) for _, one in kept], optional=3),
         Column("accept from", [_threshold(one.threshold) for _, one in kept]),
         *([Column("refuse below", [_threshold(one) for one in refusals])] if any(refusals) else []),
+        *([Column("best from", [_best_between(one) for _, one in kept])] if found.cost is not None else []),
         Column("coverage", [percent(one.coverage, zero="0%") for _, one in kept], optional=1),
         Column("wrong of these", [_rate_of(one) for _, one in kept], optional=2),
     ]
@@ -369,6 +396,15 @@ def slice_table(found: ActAlone, most: int) -> PlainTable | None:
 
 def _threshold(value: float | None) -> str:
     return "—" if value is None else exact_percent(value)
+
+
+def _best_between(one: ActAlone) -> str:
+    """The interval of the threshold of least cost."""
+    assert one.cost is not None
+    low, high = one.cost.threshold_interval
+    if low >= 1:
+        return "review all"
+    return f"{exact_percent(low)} to {'review all' if high >= 1 else exact_percent(high)}"
 
 
 def _rate_of(one: ActAlone) -> str:

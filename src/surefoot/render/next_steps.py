@@ -102,15 +102,24 @@ def _answer(a: Assessment) -> Step:
 
 
 def _has_both_outcomes(a: Assessment) -> bool:
-    """Whether an event, or any class, occurred in some rows and not in others; of predictions, true."""
-    sides: list[RiskResult] = {"prediction": [], "event": [a.risk], "classes": [part.risk for part in a.slices]}[a.view]
-    return not sides or any(one.observed_events > 0 and one.observed_errors > 0 for one in sides)
+    """Whether predictions were right and wrong; or an event, or any class, occurred in some rows and not in others."""
+    if a.view == "prediction":
+        # of very few rows that says nothing
+        return a.risk.n < _LEAST_ROWS or 0 < a.metrics["accuracy"] < 1
+    sides: list[RiskResult] = [a.risk] if a.view == "event" else [part.risk for part in a.slices]
+    return any(one.observed_events > 0 and one.observed_errors > 0 for one in sides)
 
 
 def _check_outcomes(a: Assessment) -> Step:
     """Outcomes that are all the same are more often a mistake in the data than in the model."""
     if a.view == "classes":
         return Step("Every row is of one class: check the labels. Recalibration needs rows of several classes.")
+    if a.view == "prediction":
+        which = "right" if a.metrics["accuracy"] else "wrong"
+        return Step(
+            f"Every prediction is {which}: check the labels, and that the model was not trained on these rows. "
+            "Recalibration needs right and wrong predictions."
+        )
     found = "Every row has the event" if a.risk.observed_events else "No row has the event"
     return Step(
         f"{found}: check the outcomes, and which of them is the event. Recalibration needs rows with the event and "
@@ -186,11 +195,12 @@ def _label_more(a: Assessment) -> list[Step]:
     last = a.offers[-1] if a.offers else None
     if last is None or last.rows_needed is None or a.verdict == "inconclusive":
         return []
-    needed = rough_count(float(f"{last.rows_needed:.1e}"))
+    needed = float(f"{last.rows_needed:.1e}")
     return [
         Step(
             f"To find out from which confidence it may act alone, with at most {exact_percent(last.error)} wrong, "
-            f"label more rows: about {needed} might be enough."
+            f"label more rows: about {rough_count(needed)} in all might be enough, {rough_count(needed - a.risk.n)} "
+            "more than here."
         )
     ]
 
@@ -203,13 +213,14 @@ def _brings(a: Assessment) -> str:
     if found is None:
         return ""
     if math.isinf(found.log_loss):
-        return f" (cross-fitted on these rows, it takes log loss from infinite to {found.log_loss_after:.3f})"
+        after = f"{found.log_loss_after:.3f}"
+        return f" (cross-fitted on these rows, Platt scaling takes log loss from infinite to {after})"
     low, high = found.saved_interval
     if low <= 0:
-        return " (cross-fitted on these rows, it does not clearly lower log loss: more labelled rows might)"
+        return " (cross-fitted on these rows, Platt scaling does not clearly lower log loss: more labelled rows might)"
     return (
-        f" (cross-fitted on these rows, it lowers log loss from {found.log_loss:.3f} by {found.saved:.2g}, 95% CI "
-        f"{round_down(low, 2)} to {round_up(high, 2)})"
+        f" (cross-fitted on these rows, Platt scaling lowers log loss from {found.log_loss:.3f} by {found.saved:.2g}, "
+        f"95% CI {round_down(low, 2)} to {round_up(high, 2)})"
     )
 
 
