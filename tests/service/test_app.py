@@ -314,6 +314,25 @@ def test_labels_that_were_known_are_told_from_none(client) -> None:
     assert said in client.get("/").text
 
 
+def test_the_state_lists_the_slices_that_have_no_evidence(client) -> None:
+    """Their labels came with their predictions: the page showed them, and the state did not."""
+    rows = [{"id": f"old {i}", "confidence": 0.75, "slice": "DE" if i % 2 else "FR", "correct": True} for i in range(4)]
+    client.post(f"{PATH}/predictions", rows)
+    client.post(f"{PATH}/predictions", [{"id": "new", "confidence": 0.5, "slice": "FR"}, {"id": "bare", "doubt": 0.1}])
+    client.post(f"{PATH}/labels", [{"id": "new", "correct": False}, {"id": "bare", "correct": True}])
+    state = client.get(f"{PATH}/state").json()
+    french, german = state["slices"]
+    assert (french["slice"], french["rows"], french["expected_errors"], french["observed_errors"]) == ("FR", 1, 0.5, 1)
+    assert french["all_labelled"] == {"rows": 3, "expected_errors": 1.0, "observed_errors": 1}
+    assert (german["slice"], german["rows"], german["flagged"], german["flagged_alone_from"]) == ("DE", 0, False, None)
+    assert german["all_labelled"] == {"rows": 2, "expected_errors": 0.5, "observed_errors": 0}
+    assert french.keys() == german.keys()
+    assert [day["rows"] for day in state["days"]] == [6]
+    numbers = client.get("/metrics").text
+    assert "# HELP surefoot_slice_labels_total Rows of a slice labelled after their prediction." in numbers
+    assert 'surefoot_slice_labels_total{model="fraud",version="3",slice="FR"} 1' in numbers
+
+
 def test_without_tokens_pages_of_other_sites_are_refused(service) -> None:
     open_client = Client(App(service, is_open=True), "")
     own = {"host": "127.0.0.1:8787"}

@@ -31,7 +31,7 @@ from surefoot.service.pages import index_page, line_of, stream_page
 from surefoot.service.refused import Refused
 from surefoot.service.service import Service
 from surefoot.service.tokens import Grant
-from surefoot.service.totals import by_day, by_hour, fold_all
+from surefoot.service.totals import by_day, by_hour
 
 log = logging.getLogger("surefoot.service")
 
@@ -161,8 +161,6 @@ class App:
         def read() -> dict[str, Any]:
             stream = self.service.find(model, version)
             found = self.service.state(stream)
-            # labels that came last are in the days, too
-            fold_all(self.service.database, stream)
             return {**found, "days": by_day(by_hour(self.service.database, stream))}
 
         return JSONResponse(await self._read(read))

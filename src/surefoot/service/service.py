@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -129,7 +129,10 @@ class Service:
         with self.looking(stream) as follower:
             counts = self.store.find(stream.model, stream.version).counts
             monitor = {**plain(follower.monitor), "headline": headline(counts, follower.monitor)}
-            parts, window = slices_of(follower), follower.monitor.label_window
+            # labels that came last are in the totals, too
+            totals.fold_all(self.database, stream)
+            slices = slices_of(follower, totals.by_slice(self.database, stream))
+            window = follower.monitor.label_window
         issued = counts.places + counts.tally_only
         known = reference.find(self.database, stream)
         return {
@@ -143,7 +146,7 @@ class Service:
             "counted_without_bet": counts.tally_only,
             "repeated": counts.repeated,
             "monitor": monitor,
-            "slices": parts,
+            "slices": slices,
             "reference": None if known is None else {"added": known.added, **reference.facts(known)},
             "expected": None if known is None else reference.plain(self.expected(stream, known)),
             "label_window": window,
@@ -246,10 +249,15 @@ class Service:
             follower.forget(hour - self.keep_ids)
 
 
-def slices_of(follower: Follower) -> list[dict[str, Any]]:
-    """The slices as plain data; call it within ``follower.looking()``."""
-    level = follower.monitor.level
-    return [
+def slices_of(follower: Follower, sums: Mapping[str, tuple[int, float, int]]) -> list[dict[str, Any]]:
+    """The slices as plain data; call it within ``follower.looking()``.
+
+    Those with evidence come first, with the rows that were labelled after their prediction; ``all_labelled`` counts the
+    others, too.
+    """
+    level, parts = follower.monitor.level, follower.parts.look()
+    known = {part.name for part in parts}
+    found = [
         {
             "slice": part.name,
             "rows": part.monitor.rows,
@@ -259,8 +267,17 @@ def slices_of(follower: Follower) -> list[dict[str, Any]]:
             "flagged_alone_from": limit(part.number, level),
             "flagged": part.is_flagged,
         }
-        for part in follower.parts.look()
+        for part in parts
     ]
+    # all of whose labels were known before their predictions came
+    unwatched = {
+        "rows": 0, "expected_errors": 0.0, "observed_errors": 0, "log_e": 0.0, "largest_log_e": 0.0,
+        "flagged_alone_from": None, "flagged": False,
+    }  # fmt: skip
+    found += [{"slice": name, **unwatched} for name in sorted(sums) if name and name not in known]
+    names = ("rows", "expected_errors", "observed_errors")
+    none = (0, 0.0, 0)
+    return [{**one, "all_labelled": dict(zip(names, sums.get(one["slice"], none), strict=True))} for one in found]
 
 
 def _words(stream: Stream, follower: Follower) -> str:
