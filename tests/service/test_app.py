@@ -117,6 +117,23 @@ def test_report_tally_and_numbers_are_those_of_the_rows(client) -> None:
     assert "fraud/3" in client.get("/").text
 
 
+@pytest.mark.parametrize(
+    ("query", "source"),
+    [
+        ("", "fraud/3"),
+        ("slice=DE", "fraud/3, slice DE"),
+        ("slice=", "fraud/3, rows without a slice"),
+        ("since=2026-03-01&until=2999-04-01T14", "fraud/3, from 2026-03-01 until 2999-04-01T14"),
+        ("slice=DE&since=2026-03-01T00&until=2999-04-01", "fraud/3, slice DE, from 2026-03-01 until 2999-04-01"),
+    ],
+)
+def test_a_report_says_which_rows_it_is_of(client, query, source) -> None:
+    rows = [{"id": i, "confidence": 0.8, "slice": "DE" if i % 2 else None, "correct": i % 3 > 0} for i in range(60)]
+    client.post(f"{PATH}/predictions", rows)
+    assert client.get(f"{PATH}/report?format=json&{query}").json()["source"] == source
+    assert f": {source} | surefoot</title>" in client.get(f"{PATH}/report?{query}").text
+
+
 def test_only_who_may_may(service) -> None:
     app = App(service)
     writes = Client(app, service.tokens.create(Grant.parse("fraud:predictions")))

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from surefoot._io.documents import strict
@@ -165,9 +166,10 @@ class Service:
             raise Refused(404, "there are no labelled rows yet of this model, slice and time")
         return found
 
-    def assessment(self, stream: Stream, **which: Any) -> Assessment:
-        """The assessment of these rows."""
-        return assess(self.total(stream, **which))
+    def assessment(self, stream: Stream, *, part: str | None, since: int | None, until: int | None) -> Assessment:
+        """The assessment of these rows, which names them as its source."""
+        found = assess(self.total(stream, part=part, since=since, until=until))
+        return replace(found, source=_source(stream, part, since, until))
 
     def keep_reference(self, model: str, version: str, text: bytes) -> int:
         """Keep a tally as what a model is compared with; return how many rows it has."""
@@ -278,6 +280,19 @@ def slices_of(follower: Follower, sums: Mapping[str, tuple[int, float, int]]) ->
     names = ("rows", "expected_errors", "observed_errors")
     none = (0, 0.0, 0)
     return [{**one, "all_labelled": dict(zip(names, sums.get(one["slice"], none), strict=True))} for one in found]
+
+
+def _source(stream: Stream, part: str | None, since: int | None, until: int | None) -> str:
+    """Which rows a report is of, such as ``fraud/3, slice DE, from 2026-03-01 until 2026-04-01``."""
+    which = [] if part is None else [f"slice {part}" if part else "rows without a slice"]
+    bounds = (("from", since), ("until", until))
+    times = " ".join(f"{word} {_time(hour)}" for word, hour in bounds if hour is not None)
+    return ", ".join([f"{stream.model}/{stream.version}", *which, *([times] if times else [])])
+
+
+def _time(hour: int) -> str:
+    """A day, or an hour of it, in UTC, as a query names it."""
+    return time.strftime("%Y-%m-%dT%H", time.gmtime(hour * 3600)).removesuffix("T00")
 
 
 def _words(stream: Stream, follower: Follower) -> str:
