@@ -241,6 +241,22 @@ def test_names_in_slices_are_shown_as_text(client) -> None:
     assert "&lt;img src=x" in page
 
 
+def test_a_browser_without_a_token_is_told_what_to_open(service) -> None:
+    nobody = Client(App(service), "")
+    for path, headers in (
+        ("/", {}),
+        ("/models/fraud/3", {}),
+        ("/?token=short", {}),
+        ("/", {"Cookie": f"surefoot_token={'x' * 43}"}),
+    ):
+        found = nobody.get(path, headers=headers)
+        assert (found.status_code, found.headers["content-type"]) == (401, "text/plain; charset=utf-8")
+        assert "Open the address that the server printed" in found.text
+        assert "--new-token '*:read'" in found.text
+        assert found.headers["x-content-type-options"] == "nosniff"
+    assert "Authorization: Bearer" in nobody.get(f"{PATH}/state", headers={}).json()["error"]
+
+
 def test_too_many_requests_wait(service, monkeypatch) -> None:
     monkeypatch.setattr(limits.time, "monotonic", lambda: 0.0)
     client = Client(App(service, rate=5), service.tokens.create(Grant.parse("*")))
@@ -265,6 +281,25 @@ def test_tokens_are_not_kept(service, tmp_path: Path) -> None:
 def test_the_document_names_every_path(client) -> None:
     paths = client.get("/openapi.json").json()["paths"]
     assert {"/v1/models/{model}/{version}/predictions", "/metrics", "/readyz"} <= set(paths)
+
+
+def test_answers_about_the_server_itself_are_as_the_document_says(service, client, monkeypatch) -> None:
+    paths = client.get("/openapi.json").json()["paths"]
+    assert set(paths["/healthz"]["get"]["responses"]) == {"200"}
+    described = paths["/readyz"]["get"]["responses"]
+    assert set(described) == {"200", "429", "503"}
+
+    def fail() -> None:
+        raise OSError("/secret/place is gone")
+
+    good = client.get("/readyz", headers={})
+    monkeypatch.setattr(service.store, "streams", fail)
+    bad = client.get("/readyz", headers={})
+    for found in (good, bad):
+        (kind,) = described[str(found.status_code)]["content"]
+        assert found.headers["content-type"].partition(";")[0] == kind
+    assert (bad.status_code, bad.json()) == (503, {"error": "the store does not answer"})
+    assert set(paths["/metrics"]["get"]["responses"]) == {"200", "401", "403", "429", "503"}
 
 
 def test_the_document_takes_the_rows_that_the_service_takes(client) -> None:
@@ -312,7 +347,16 @@ def test_a_confidence_with_fewer_digits_than_its_doubt_is_counted(client) -> Non
 
 @pytest.mark.parametrize(
     ("predicted", "label", "right"),
-    [(1, 1.0, True), (1, "1.0", True), (True, "True", True), ("1.10", "1.1", False), ("007", 7, False)],
+    [
+        (1, 1.0, True),
+        (1, "1.0", True),
+        (True, "True", True),
+        ("1.10", "1.1", False),
+        ("007", 7, False),
+        ("-0.0", 0, True),
+        ("-0", -0.0, True),
+        ("+1", 1, False),
+    ],
 )
 def test_classes_are_equal_however_they_are_written(client, predicted, label, right) -> None:
     client.post(f"{PATH}/predictions", {"id": "a", "confidence": 0.9, "predicted": predicted})
