@@ -117,6 +117,23 @@ def test_report_tally_and_numbers_are_those_of_the_rows(client) -> None:
     assert "fraud/3" in client.get("/").text
 
 
+@pytest.mark.parametrize(
+    ("query", "source"),
+    [
+        ("", "fraud/3"),
+        ("slice=DE", "fraud/3, slice DE"),
+        ("slice=", "fraud/3, rows without a slice"),
+        ("since=2026-03-01&until=2999-04-01T14", "fraud/3, from 2026-03-01 until 2999-04-01T14"),
+        ("slice=DE&since=2026-03-01T00&until=2999-04-01", "fraud/3, slice DE, from 2026-03-01 until 2999-04-01"),
+    ],
+)
+def test_a_report_says_which_rows_it_is_of(client, query, source) -> None:
+    rows = [{"id": i, "confidence": 0.8, "slice": "DE" if i % 2 else None, "correct": i % 3 > 0} for i in range(60)]
+    client.post(f"{PATH}/predictions", rows)
+    assert client.get(f"{PATH}/report?format=json&{query}").json()["source"] == source
+    assert f": {source} | surefoot</title>" in client.get(f"{PATH}/report?{query}").text
+
+
 def test_only_who_may_may(service) -> None:
     app = App(service)
     writes = Client(app, service.tokens.create(Grant.parse("fraud:predictions")))
@@ -224,6 +241,22 @@ def test_names_in_slices_are_shown_as_text(client) -> None:
     assert "&lt;img src=x" in page
 
 
+def test_a_browser_without_a_token_is_told_what_to_open(service) -> None:
+    nobody = Client(App(service), "")
+    for path, headers in (
+        ("/", {}),
+        ("/models/fraud/3", {}),
+        ("/?token=short", {}),
+        ("/", {"Cookie": f"surefoot_token={'x' * 43}"}),
+    ):
+        found = nobody.get(path, headers=headers)
+        assert (found.status_code, found.headers["content-type"]) == (401, "text/plain; charset=utf-8")
+        assert "Open the address that the server printed" in found.text
+        assert "--new-token '*:read'" in found.text
+        assert found.headers["x-content-type-options"] == "nosniff"
+    assert "Authorization: Bearer" in nobody.get(f"{PATH}/state", headers={}).json()["error"]
+
+
 def test_too_many_requests_wait(service, monkeypatch) -> None:
     monkeypatch.setattr(limits.time, "monotonic", lambda: 0.0)
     client = Client(App(service, rate=5), service.tokens.create(Grant.parse("*")))
@@ -248,6 +281,25 @@ def test_tokens_are_not_kept(service, tmp_path: Path) -> None:
 def test_the_document_names_every_path(client) -> None:
     paths = client.get("/openapi.json").json()["paths"]
     assert {"/v1/models/{model}/{version}/predictions", "/metrics", "/readyz"} <= set(paths)
+
+
+def test_answers_about_the_server_itself_are_as_the_document_says(service, client, monkeypatch) -> None:
+    paths = client.get("/openapi.json").json()["paths"]
+    assert set(paths["/healthz"]["get"]["responses"]) == {"200"}
+    described = paths["/readyz"]["get"]["responses"]
+    assert set(described) == {"200", "429", "503"}
+
+    def fail() -> None:
+        raise OSError("/secret/place is gone")
+
+    good = client.get("/readyz", headers={})
+    monkeypatch.setattr(service.store, "streams", fail)
+    bad = client.get("/readyz", headers={})
+    for found in (good, bad):
+        (kind,) = described[str(found.status_code)]["content"]
+        assert found.headers["content-type"].partition(";")[0] == kind
+    assert (bad.status_code, bad.json()) == (503, {"error": "the store does not answer"})
+    assert set(paths["/metrics"]["get"]["responses"]) == {"200", "401", "403", "429", "503"}
 
 
 def test_the_document_takes_the_rows_that_the_service_takes(client) -> None:
@@ -295,7 +347,16 @@ def test_a_confidence_with_fewer_digits_than_its_doubt_is_counted(client) -> Non
 
 @pytest.mark.parametrize(
     ("predicted", "label", "right"),
-    [(1, 1.0, True), (1, "1.0", True), (True, "True", True), ("1.10", "1.1", False), ("007", 7, False)],
+    [
+        (1, 1.0, True),
+        (1, "1.0", True),
+        (True, "True", True),
+        ("1.10", "1.1", False),
+        ("007", 7, False),
+        ("-0.0", 0, True),
+        ("-0", -0.0, True),
+        ("+1", 1, False),
+    ],
 )
 def test_classes_are_equal_however_they_are_written(client, predicted, label, right) -> None:
     client.post(f"{PATH}/predictions", {"id": "a", "confidence": 0.9, "predicted": predicted})
@@ -312,6 +373,25 @@ def test_labels_that_were_known_are_told_from_none(client) -> None:
     assert said in page
     assert "40 predictions whose label came before them, or too late, count in reliability and totals alone." in page
     assert said in client.get("/").text
+
+
+def test_the_state_lists_the_slices_that_have_no_evidence(client) -> None:
+    """Their labels came with their predictions: the page showed them, and the state did not."""
+    rows = [{"id": f"old {i}", "confidence": 0.75, "slice": "DE" if i % 2 else "FR", "correct": True} for i in range(4)]
+    client.post(f"{PATH}/predictions", rows)
+    client.post(f"{PATH}/predictions", [{"id": "new", "confidence": 0.5, "slice": "FR"}, {"id": "bare", "doubt": 0.1}])
+    client.post(f"{PATH}/labels", [{"id": "new", "correct": False}, {"id": "bare", "correct": True}])
+    state = client.get(f"{PATH}/state").json()
+    french, german = state["slices"]
+    assert (french["slice"], french["rows"], french["expected_errors"], french["observed_errors"]) == ("FR", 1, 0.5, 1)
+    assert french["all_labelled"] == {"rows": 3, "expected_errors": 1.0, "observed_errors": 1}
+    assert (german["slice"], german["rows"], german["flagged"], german["flagged_alone_from"]) == ("DE", 0, False, None)
+    assert german["all_labelled"] == {"rows": 2, "expected_errors": 0.5, "observed_errors": 0}
+    assert french.keys() == german.keys()
+    assert [day["rows"] for day in state["days"]] == [6]
+    numbers = client.get("/metrics").text
+    assert "# HELP surefoot_slice_labels_total Rows of a slice labelled after their prediction." in numbers
+    assert 'surefoot_slice_labels_total{model="fraud",version="3",slice="FR"} 1' in numbers
 
 
 def test_without_tokens_pages_of_other_sites_are_refused(service) -> None:

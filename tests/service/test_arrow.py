@@ -35,6 +35,18 @@ def test_columns_as_frames_have_them_are_read() -> None:
     ]
 
 
+def test_of_two_columns_of_one_name_none_is_lost() -> None:
+    table = pa.Table.from_arrays(
+        [pa.array(["a"]), pa.array([0.9]), pa.array([0.1])], ["id", "confidence", "confidence"]
+    )
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    with pytest.raises(Refused, match="column 'confidence' stands 2 times") as raised:
+        batches.predictions(sink.getvalue().to_pybytes(), ARROW)
+    assert raised.value.status == 400
+
+
 @pytest.mark.parametrize("compression", ["zstd", "lz4"])
 @pytest.mark.parametrize("is_dictionary", [False, True])
 def test_a_compressed_stream_is_refused_before_it_is_unpacked(compression, is_dictionary) -> None:

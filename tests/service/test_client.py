@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import json
 import socket
 import subprocess
 import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
@@ -68,6 +73,119 @@ def test_a_spool_keeps_rows_until_there_is_a_server(tmp_path: Path) -> None:
             assert client.waiting == 0
     finally:
         server.kill()
+
+
+@contextmanager
+def answering(answer: Callable[[str], tuple[int, str]]) -> Iterator[tuple[str, list[tuple[str, list[str]]]]]:
+    """A server that gives these answers; its address, and the paths and ids that it was sent."""
+    asked: list[tuple[str, list[str]]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            ((_, rows),) = json.loads(self.rfile.read(int(self.headers["Content-Length"]))).items()
+            asked.append((self.path, [row["id"] for row in rows]))
+            status, body = answer(self.path)
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body.encode())))
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, *words: object) -> None:
+            pass
+
+    made = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{made.server_port}", asked
+    finally:
+        made.shutdown()
+        thread.join()
+        made.server_close()
+
+
+STORED = 200, '{"counted": 1, "repeated": 0}'
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        (301, "<html>Moved Permanently</html>"),
+        (302, ""),
+        (404, "<html>Not Found</html>"),
+        (404, '{"error": "there is nothing here; /openapi.json lists the paths"}'),
+        (405, "Method Not Allowed"),
+        (400, "<html>Bad Request</html>"),
+        (409, "[]"),
+        (413, "<html>Request Entity Too Large</html>"),
+        (200, "<html>Please sign in</html>"),
+        (204, ""),
+    ],
+)
+def test_only_surefoot_itself_refuses_rows_for_good(answer: tuple[int, str], tmp_path: Path) -> None:
+    """A proxy that redirects, or has nothing to forward to during a deployment, took rows out of the spool."""
+    said = [answer]
+    with (
+        answering(lambda path: said[0]) as (url, asked),
+        sf.Client(url, "t", spool=tmp_path / "spool.db", retries=0) as client,
+    ):
+        with pytest.warns(UserWarning, match=rf"answered {answer[0]}.*stay in the spool and are sent again later"):
+            client.predictions(*MODEL, ["a"], [0.9])
+        # said once; labels wait for their predictions, and other models do not
+        assert client.flush() == 1
+        client.labels(*MODEL, ["a"], [True])
+        assert client.waiting == 2
+        assert {path for path, _ in asked} == {"/v1/models/fraud/3/predictions"}
+        said[0] = STORED
+        assert client.flush() == 0
+        assert [path.rpartition("/")[2] for path, _ in asked[-2:]] == ["predictions", "labels"]
+
+
+@pytest.mark.parametrize("status", [400, 409, 413])
+def test_rows_that_surefoot_refuses_leave_the_spool_with_a_warning(status: int, tmp_path: Path) -> None:
+    with (
+        answering(lambda path: (status, '{"error": "each prediction needs its own id"}')) as (url, asked),
+        sf.Client(url, "t", spool=tmp_path / "spool.db", retries=0) as client,
+    ):
+        with pytest.warns(UserWarning, match=rf"refused 1 row for good.*{status}: each prediction") as told:
+            client.predictions(*MODEL, ["a", "b"], [0.9, 0.8])
+        assert (client.waiting, len(told), [len(ids) for _, ids in asked]) == (0, 2, [2, 1, 1])
+
+
+def test_a_token_that_is_refused_for_one_model_holds_up_no_other(tmp_path: Path) -> None:
+    allowed = {"fraud"}
+
+    def answer(path: str) -> tuple[int, str]:
+        return STORED if path.split("/")[3] in allowed else (403, '{"error": "this token does not allow it"}')
+
+    with (
+        answering(answer) as (url, asked),
+        sf.Client(url, "t", spool=tmp_path / "spool.db", retries=0) as client,
+    ):
+        with pytest.raises(sf.ServiceError, match="does not allow") as raised:
+            client.predictions("other", "1", ["a"], [0.9])
+        assert (raised.value.status, raised.value.is_final) == (403, False)
+        client.predictions(*MODEL, ["b"], [0.9])
+        client.predictions("other", "1", ["c"], [0.9])
+        client.labels(*MODEL, ["b"], [True])
+        assert [ids for path, ids in asked if "fraud" in path] == [["b"], ["b"]]
+        assert client.waiting == 2
+        with pytest.raises(sf.ServiceError, match="does not allow"):
+            client.flush()
+        allowed.add("other")
+        assert client.flush() == 0
+        assert [ids for path, ids in asked if "other" in path][-2:] == [["a"], ["c"]]
+
+
+def test_an_answer_that_is_none_of_surefoot_is_no_receipt() -> None:
+    with (
+        answering(lambda path: (200, "<html>Please sign in</html>")) as (url, _),
+        sf.Client(url, "t") as client,
+        pytest.raises(sf.ServiceError, match="answered 200: <html>Please sign in"),
+    ):
+        client.predictions(*MODEL, ["a"], [0.9])
 
 
 def test_a_server_that_is_not_there_is_named() -> None:

@@ -39,6 +39,35 @@ def test_rules_and_dashboard_ask_for_metrics_that_there_are(expression: str) -> 
         assert (name in COUNTERS) == (function != "delta")
 
 
+def test_alerts_and_panels_tell_all_that_the_webhook_tells() -> None:
+    panels = " ".join(target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"])
+    alerts = " ".join(rule["expr"] for rule in RULES)
+    for name in ("surefoot_alarm", "surefoot_drift_total", "surefoot_slice_flagged"):
+        assert name in panels
+        assert name in alerts
+
+
+def test_alerts_advise_what_there_is_and_what_helps() -> None:
+    options = {option for one in command_of("serve").params for option in one.opts}
+    told = {rule["alert"]: rule["annotations"]["description"] for rule in RULES}
+    assert set(re.findall(r"--[a-z][\w-]+", " ".join(told.values()))) <= options
+    assert "at most once in the rows of --mean-time-between-false-alarms" in told["SurefootDrift"]
+    # a model keeps the window that it began with
+    assert "begin a new version" in told["SurefootLabelsTooLate"]
+
+
+def test_the_guide_names_the_files_and_where_they_keep_the_store() -> None:
+    guide = (DEPLOY.parent / "docs/guide/service.md").read_text()
+    section = guide[guide.index("## Deploying") : guide.index("## Trouble")]
+    for path in DEPLOY.iterdir():
+        assert f"`{path.name}`" in section or path.name == "Dockerfile.dockerignore"
+    assert "--store /data/surefoot.db" in section
+    assert '"--store", "/data/surefoot.db"' in (DEPLOY / "Dockerfile").read_text()
+    # %S is /var/lib
+    assert "--store /var/lib/surefoot/surefoot.db" in section
+    assert "--store %S/surefoot/surefoot.db" in (DEPLOY / "surefoot.service").read_text()
+
+
 def test_panels_lie_side_by_side() -> None:
     places: set[tuple[int, int]] = set()
     for panel in DASHBOARD["panels"]:

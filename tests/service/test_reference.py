@@ -13,6 +13,7 @@ from tests.service.serving import sample
 
 pytest.importorskip("starlette", reason="starlette is not installed")
 
+from surefoot._io import documents
 from surefoot.service.app import App
 from surefoot.service.database import connect
 from surefoot.service.reference import rows_with
@@ -97,6 +98,34 @@ def test_only_a_tally_of_predictions_may_be_one(client, service) -> None:
     assert client.get("/v1/models").json() == {"models": []}
     writer = Client(App(service), service.tokens.create(Grant.parse("fraud:predictions,labels,read")))
     assert writer("PUT", f"{PATH}/reference", content=tally.to_text().encode()).status_code == 403
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(
+    ("column", "term", "number"),
+    [("rows by doubt", 0, 2**70), ("rows by doubt", 0, 1e-320), ("doubt by doubt", 1, 10**15)],
+)
+def test_numbers_that_no_rows_have_are_refused_when_they_come(client, column, term, number) -> None:
+    """A tally whose numbers were changed, and its fingerprint with them, broke the tests in their own ways: 500."""
+    rng = np.random.default_rng(0)
+    confidence = np.round(rng.beta(6, 2, 6_000), 6).clip(0.5, 0.999)
+    known = sf.Predictions.from_correct(rng.random(6_000) < confidence, confidence)
+    document = json.loads(sf.tally(known).to_text())
+    statuses = set()
+    for place in (0, 78, 156, 234, 312, 390):
+        body = {key: value for key, value in document.items() if key not in ("surefoot", "schema", "sha256")}
+        body = json.loads(json.dumps(body))
+        body["tables"]["doubt"]["totals"][column][term][place] = number
+        text = documents.dump("tally", document["schema"], body)
+        found = client("PUT", f"{PATH}/reference", content=text.encode())
+        statuses.add(found.status_code)
+        if found.status_code == 400:
+            assert "no tally that can be a reference" in found.json()["error"]
+        else:
+            # what was taken is shown as well
+            assert client.get(f"{PATH}/state").status_code == client.get("/models/fraud/3").status_code == 200
+    assert 400 in statuses
+    assert statuses <= {200, 400}
 
 
 def test_another_one_takes_its_place(client) -> None:

@@ -129,6 +129,7 @@ def test_classes_are_compared_when_both_are_there(store) -> None:
         (Label("a", correct=True), Prediction("a", 0.8, 0.2, correct=False), "labelled correct before, and now wrong"),
         (Prediction("a", 0.9, 0.1, "cat"), Prediction("a", 0.9, 0.1, "dog"), "with class 'cat' before, and now with"),
         (Prediction("a", 0.9, 0.1, slice="x"), Prediction("a", 0.9, 0.1, slice="y"), "with slice 'x' before"),
+        (Prediction("a", 0.9, 0.1), Prediction("a", 0.9, 0.1, slice="x"), "without a slice before, and now with 'x'"),
     ],
 )
 def test_contradictions_are_refused_with_the_whole_request(store, first, second, said) -> None:
@@ -247,6 +248,31 @@ def test_a_class_that_is_sent_later_is_kept(store) -> None:
     add(store, predictions([0.9]), predictions([0.9], predicted="cat"))
     assert add(store, [Label("0", label="cat")]) == [Receipt(1, 0)]
     assert add(store, predictions([0.9], predicted="dog"))[0].status == 409
+
+
+def test_a_model_of_which_all_rows_were_refused_has_not_begun(store) -> None:
+    (refused,) = add(store, [Prediction(str(i), 0.9, 0.1, slice=f"s{i}") for i in range(101)])
+    assert isinstance(refused, Refused)
+    assert store.streams() == []
+    # of two requests in one transaction one may count
+    refused, counted = add(
+        store, [Prediction("a", 0.9, 0.1, "cat"), Prediction("a", 0.9, 0.1, "dog")], [Prediction("b", 0.9, 0.1)]
+    )
+    assert isinstance(refused, Refused)
+    assert counted == Receipt(1, 0)
+    # one that has begun stays, whatever is refused later
+    add(store, [Prediction("b", 0.8, 0.2)])
+    assert [(one.model, one.counts.places) for one in store.streams()] == [("m", 1)]
+
+
+def test_one_model_takes_the_room_of_no_other(store) -> None:
+    for i in range(100):
+        store.add("m", str(i), [[Prediction("a", 0.9, 0.1)]])
+    with pytest.raises(Refused, match="model m has 100 versions already") as refused:
+        store.add("m", "one more", [[Prediction("a", 0.9, 0.1)]])
+    assert refused.value.status == 403
+    assert store.add("m", "99", [[Prediction("b", 0.9, 0.1)]]) == [Receipt(1, 0)]
+    assert store.add("other", "1", [[Prediction("a", 0.9, 0.1)]]) == [Receipt(1, 0)]
 
 
 def test_many_threads_lose_nothing(store) -> None:

@@ -23,7 +23,8 @@ LabelWindow = Annotated[
     typer.Option(
         "--label-window",
         metavar="ROWS",
-        help="Wait for a label during this many later predictions of its model.",
+        help="Wait for a label during this many later predictions of its model; a model keeps the number that it "
+        "began with.",
         min=1,
     ),
 ]

@@ -31,7 +31,7 @@ from surefoot.service.pages import index_page, line_of, stream_page
 from surefoot.service.refused import Refused
 from surefoot.service.service import Service
 from surefoot.service.tokens import Grant
-from surefoot.service.totals import by_day, by_hour, fold_all
+from surefoot.service.totals import by_day, by_hour
 
 log = logging.getLogger("surefoot.service")
 
@@ -51,6 +51,16 @@ _TIME = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}))?")
 #: size, and how many answers at once.
 _LARGE, _PARSERS, _READERS = 32 << 10, 2, 4
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{20,200}")
+#: What a page answers to whoever has a browser, and no token that is valid.
+NO_TOKEN = """This page needs a valid token.
+
+Open the address that the server printed at its first start: it ends in /?token=...
+For another token, type on the machine of the server
+
+    surefoot serve --store STORE --new-token '*:read'
+
+and open /?token=TOKEN with what it prints. Your browser remembers it.
+"""
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
@@ -75,8 +85,8 @@ class App:
         of_stream = "/v1/models/{model}/{version}"
         self.asgi = Starlette(
             routes=[
-                self._route("/", self.index, "GET"),
-                self._route("/models/{model}/{version}", self.page, "GET"),
+                self._route("/", self.index, "GET", is_page=True),
+                self._route("/models/{model}/{version}", self.page, "GET", is_page=True),
                 self._route("/healthz", self.health, "GET"),
                 self._route("/readyz", self.ready, "GET"),
                 self._route("/metrics", self.metrics, "GET"),
@@ -99,12 +109,12 @@ class App:
         yield
         await run_sync(self.service.stop)
 
-    def _route(self, path: str, endpoint: Endpoint, method: str) -> Route:
+    def _route(self, path: str, endpoint: Endpoint, method: str, *, is_page: bool = False) -> Route:
         async def served(request: Request) -> Response:
             try:
                 response = await endpoint(request)
             except Refused as refused:
-                response = _refusal(refused)
+                response = _refusal(refused, is_page=is_page)
             for name, value in _HEADERS.items():
                 response.headers.setdefault(name, value)
             return response
@@ -161,8 +171,6 @@ class App:
         def read() -> dict[str, Any]:
             stream = self.service.find(model, version)
             found = self.service.state(stream)
-            # labels that came last are in the days, too
-            fold_all(self.service.database, stream)
             return {**found, "days": by_day(by_hour(self.service.database, stream))}
 
         return JSONResponse(await self._read(read))
@@ -259,7 +267,7 @@ class App:
             except Exception as error:
                 # whoever asks needs no token, so why it does not is for the log alone
                 log.warning("the store does not answer: %s", printable(" ".join(str(error).split()), 200))
-                return PlainTextResponse("the store does not answer", status_code=503)
+                raise Refused(503, "the store does not answer") from error
             return PlainTextResponse("ok")
 
         # it reads the store, and anybody may ask
@@ -352,10 +360,13 @@ def _hour(request: Request, name: str) -> int | None:
     return calendar.timegm(parsed) // 3600
 
 
-def _refusal(refused: Refused) -> Response:
+def _refusal(refused: Refused, *, is_page: bool = False) -> Response:
     headers = {"retry-after": "1"} if refused.status in (429, 503) else {}
     if refused.status == 401:
         headers["www-authenticate"] = "Bearer"
+        if is_page:
+            # whoever has a browser can send no header
+            return PlainTextResponse(NO_TOKEN, status_code=401, headers=headers)
     # what came from outside is in the message: no browser may take it for markup, whatever it thinks of the type
     body = json.dumps({"error": refused.message}).replace("<", "\\u003c")
     return Response(body, status_code=refused.status, media_type="application/json", headers=headers)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from typing import Any
 
 from surefoot._io.printable import printable
@@ -24,6 +25,10 @@ def read_rows(body: bytes, most: int) -> list[Any]:
             if _is_compressed(message.metadata.to_pybytes()):
                 raise Refused(415, "the Arrow stream is compressed; send it as it is")
         with pa.ipc.open_stream(pa.py_buffer(body)) as stream:
+            for name, times in Counter(stream.schema.names).items():
+                if times > 1:
+                    # of two values one would be lost
+                    raise Refused(400, f"column {printable(repr(name))} stands {times} times in the stream; send one")
             for field in stream.schema:
                 _check_type(pa, field)
             held, found = 0, []

@@ -241,6 +241,8 @@ def class_text(value: Any) -> Any:
     --------
     >>> class_text(1), class_text(1.0), class_text("1.0"), class_text("007"), class_text("1.10")
     ('1', '1', '1', '007', '1.10')
+    >>> class_text(-0.0), class_text("-0.0"), class_text("-0"), class_text("+1")
+    ('0', '0', '0', '+1')
     >>> class_text(True), class_text("True"), class_text("Tuesday")
     ('true', 'true', 'Tuesday')
     """
@@ -254,7 +256,8 @@ def class_text(value: Any) -> Any:
         if value.lower() in ("true", "false"):
             return value.lower()
         whole = _WHOLE.fullmatch(value)
-        return whole[1] if whole else value
+        text = whole[1] if whole else value
+        return "0" if text == "-0" else text
     return value
 
 

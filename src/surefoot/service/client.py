@@ -19,8 +19,11 @@ from surefoot.service.batches import check_name, check_rows
 from surefoot.service.refused import Refused
 from surefoot.service.requests import requests_of
 
-#: Statuses after which the same request may succeed later.
-_AGAIN = (408, 429, 500, 502, 503, 504)
+#: Statuses after which the same request may succeed in a moment; of those that refuse a token, and of those that refuse
+#: rows for good if surefoot itself says so.
+_AGAIN, _OF_TOKEN, _OF_ROWS = (408, 429, 500, 502, 503, 504), (401, 403), (400, 409, 413)
+#: Seconds for which nobody waits for a server that does not answer, or for a path that is refused.
+_PAUSE = 5.0
 
 
 class ServiceError(Exception):
@@ -32,16 +35,20 @@ class ServiceError(Exception):
         What went wrong, in one line.
     status : int, optional
         The HTTP status of the answer, if there was one.
+    is_final : bool, default=False
+        Whether surefoot refuses these rows whenever they are sent.
 
     Attributes
     ----------
     status : int or None
         The HTTP status; None if there was no answer.
+    is_final : bool
+        Whether surefoot refuses these rows whenever they are sent. If not, the same request may succeed later.
     """
 
-    def __init__(self, message: str, status: int | None = None) -> None:
+    def __init__(self, message: str, status: int | None = None, *, is_final: bool = False) -> None:
         super().__init__(message)
-        self.status = status
+        self.status, self.is_final = status, is_final
 
 
 class Client:
@@ -90,7 +97,10 @@ class Client:
         self._lock = threading.RLock()
         self._connection: http.client.HTTPConnection | None = None
         self._spool = None if spool is None else _Spool(spool)
+        #: Until when nothing is sent, until when not to some paths, and which paths were warned of.
         self._not_before = 0.0
+        self._paused: dict[str, float] = {}
+        self._warned: set[str] = set()
 
     # -- sending -----------------------------------------------------------------------------------------------------
 
@@ -188,8 +198,7 @@ class Client:
         dict
             What ``GET .../state`` answers.
         """
-        found: dict[str, Any] = json.loads(self._ask("GET", f"{_path(model, version)}/state", None))
-        return found
+        return self._ask("GET", f"{_path(model, version)}/state", None, "monitor")
 
     @property
     def waiting(self) -> int:
@@ -202,9 +211,15 @@ class Client:
         Returns
         -------
         int
-            How many requests still wait, because the server cannot be reached.
+            How many requests still wait, because the server cannot be reached, or did not take them.
+
+        Raises
+        ------
+        ServiceError
+            If the server refuses the token for some of them; these wait, and all others were sent.
         """
         self._not_before = 0.0
+        self._paused.clear()
         self._empty_spool()
         return self.waiting
 
@@ -236,7 +251,7 @@ class Client:
                     if not done:
                         raise
                     words = f"{error} (counted from row {done:,}; those before it are stored)"
-                    raise ServiceError(words, error.status) from error
+                    raise ServiceError(words, error.status, is_final=error.is_final) from error
                 done += len(request)
         else:
             # what a server would refuse for ever is told now
@@ -248,34 +263,59 @@ class Client:
             self._empty_spool()
 
     def _post(self, path: str, rows: list[dict[str, Any]]) -> None:
-        self._ask("POST", path, json.dumps({path.rpartition("/")[2]: rows}))
+        self._ask("POST", path, json.dumps({path.rpartition("/")[2]: rows}), "counted")
 
     def _empty_spool(self) -> None:
-        spool = self._spool
+        spool, last = self._spool, 0
+        refused: ServiceError | None = None
         with self._lock:
-            while spool is not None and time.monotonic() >= self._not_before and (first := spool.first()):
-                number, path, body = first
+            now = time.monotonic()
+            self._paused = {path: until for path, until in self._paused.items() if now < until}
+            # a path that is paused when this begins stays so until it ends: its requests keep their order
+            while spool is not None and now >= self._not_before and (first := spool.first(last, list(self._paused))):
+                last, path, body = first
                 ((_, rows),) = json.loads(body).items()
                 try:
                     self._deliver(path, rows)
                 except ServiceError as error:
-                    # it stays where it is; for a while nobody waits for a server that does not answer
-                    self._not_before = time.monotonic() + 5.0
-                    if error.status in (401, 403):
-                        raise
-                    return
-                spool.remove(number)
+                    # it stays where it is
+                    if error.status is None or error.status in _AGAIN:
+                        self._not_before = time.monotonic() + _PAUSE
+                        break
+                    self._pause(path, error)
+                    if error.status in _OF_TOKEN:
+                        refused = refused or error
+                    continue
+                spool.remove(last)
+                self._warned.discard(path)
+        if refused is not None:
+            raise refused
+
+    def _pause(self, path: str, error: ServiceError) -> None:
+        """For a while send nothing to a path, and all else to the others."""
+        until = time.monotonic() + _PAUSE
+        self._paused[path] = until
+        if error.status in _OF_TOKEN:
+            return
+        # the next try may succeed, and labels that come before their predictions are no evidence
+        self._paused[f"{path.rpartition('/')[0]}/labels"] = until
+        if path not in self._warned:
+            self._warned.add(path)
+            warnings.warn(
+                f"{error}; the rows for {path} stay in the spool and are sent again later. Check the address, and any "
+                "proxy in front of the server",
+                stacklevel=5,
+            )
 
     def _deliver(self, path: str, rows: list[dict[str, Any]]) -> None:
         """Send rows; those that the server will never take are named, and the others arrive."""
         try:
             self._post(path, rows)
         except ServiceError as error:
-            if error.status is None or error.status in (*_AGAIN, 401, 403):
+            if not error.is_final:
                 raise
             # rows of a group stay together; of others, those that are refused are found
-            is_of_rows = error.status in (400, 409) and not any(row.get("group") is not None for row in rows)
-            if len(rows) == 1 or not is_of_rows:
+            if len(rows) == 1 or any(row.get("group") is not None for row in rows):
                 count = f"{len(rows):,} row{'s' * (len(rows) > 1)}"
                 warnings.warn(f"the service refused {count} for good: {error}", stacklevel=5)
                 return
@@ -283,16 +323,20 @@ class Client:
             self._deliver(path, rows[:half])
             self._deliver(path, rows[half:])
 
-    def _ask(self, method: str, path: str, body: str | None) -> bytes:
+    def _ask(self, method: str, path: str, body: str | None, field: str) -> dict[str, Any]:
+        """What the server answers: an object that has a field; anything else may come from a proxy before it."""
         for attempt in range(self._retries + 1):
             try:
                 status, answer = self._request(method, path, body)
             except (OSError, http.client.HTTPException) as why:
                 error = ServiceError(f"{self.url} cannot be reached: {why or type(why).__name__}")
             else:
-                if status < 300:
-                    return answer
-                error = ServiceError(f"{self.url} answered {status}: {_reason(answer)}", status)
+                found = _object(answer)
+                if status == 200 and field in found:
+                    return found
+                reason = printable(" ".join(str(found.get("error", answer.decode("utf-8", "replace"))).split()), 300)
+                is_final = status in _OF_ROWS and isinstance(found.get("error"), str)
+                error = ServiceError(f"{self.url} answered {status}: {reason}", status, is_final=is_final)
                 if status not in _AGAIN:
                     raise error
             if attempt < self._retries:
@@ -342,10 +386,13 @@ class _Spool:
                 raise
             self._held.commit()
 
-    def first(self) -> tuple[int, str, str] | None:
+    def first(self, after: int, paused: list[str]) -> tuple[int, str, str] | None:
+        """The first request behind another one that goes to none of some paths."""
         with self._lock:
             found: tuple[int, str, str] | None = self._held.execute(
-                "SELECT number, path, body FROM request ORDER BY number LIMIT 1"
+                "SELECT number, path, body FROM request WHERE number > ? "
+                "AND path NOT IN (SELECT value FROM json_each(?)) ORDER BY number LIMIT 1",
+                (after, json.dumps(paused)),
             ).fetchone()
         return found
 
@@ -383,9 +430,10 @@ def _plain(values: Any) -> list[Any]:
     return [value.item() if hasattr(value, "item") else value for value in plain]
 
 
-def _reason(answer: bytes) -> str:
+def _object(answer: bytes) -> dict[str, Any]:
+    """What an answer holds; nothing if it is no JSON object."""
     try:
-        found = json.loads(answer)["error"]
-    except (ValueError, KeyError, TypeError):
-        found = answer.decode("utf-8", "replace")
-    return printable(" ".join(str(found).split()), 300)
+        found = json.loads(answer)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

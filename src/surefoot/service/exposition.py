@@ -17,14 +17,14 @@ _Value = Callable[[Stream, Monitor], float]
 #: Name, kind, what it is, and how it is read from a stream and its monitor.
 _FAMILIES: tuple[tuple[str, str, str, _Value], ...] = (
     ("predictions_total", "counter", "Predictions received.", lambda s, m: s.counts.places + s.counts.tally_only),
-    ("labels_total", "counter", "Labels counted.", lambda s, m: s.counts.labelled),
+    ("labels_total", "counter", "Labels counted, early and late ones too.", lambda s, m: s.counts.labelled),
     ("repeated_total", "counter", "Rows that came again, and were not counted.", lambda s, m: s.counts.repeated),
     ("labels_without_prediction", "gauge", "Labels whose prediction has not come.", lambda s, m: s.counts.early),
     ("labels_dropped_total", "counter", "Labels dropped, for no prediction came.", lambda s, m: s.counts.lost),
     ("pending", "gauge", "Predictions that await their label.", lambda s, m: m.pending),
     ("unlabelled_total", "counter", "Predictions whose label did not come in time.", lambda s, m: m.unlabelled),
-    ("expected_errors", "gauge", "Errors implied by confidences, of rows labelled later.", lambda s, m: m.stated),
-    ("observed_errors", "gauge", "Errors among rows labelled later.", lambda s, m: m.errors),
+    ("expected_errors", "gauge", "Expected errors of rows labelled after their prediction.", lambda s, m: m.stated),
+    ("observed_errors", "gauge", "Observed errors of rows labelled after their prediction.", lambda s, m: m.errors),
     ("log_e_value", "gauge", "Natural logarithm of the e-value of all rows.", lambda s, m: m.log_e),
     ("alarm", "gauge", "1 if the e-value has ever reached its limit.", lambda s, m: m.alarm),
     ("change_evidence", "gauge", "Evidence of a change since drift was last detected.", lambda s, m: m.evidence),
@@ -32,9 +32,11 @@ _FAMILIES: tuple[tuple[str, str, str, _Value], ...] = (
 )  # fmt: skip
 _OfPart = Callable[[WatchedPart], float]
 _OF_SLICES: tuple[tuple[str, str, str, _OfPart], ...] = (
-    ("slice_labels_total", "counter", "Labels counted in a slice.", lambda p: p.monitor.rows),
-    ("slice_expected_errors", "gauge", "Errors that confidences in a slice imply.", lambda p: p.monitor.stated),
-    ("slice_observed_errors", "gauge", "Errors in a slice.", lambda p: p.monitor.errors),
+    ("slice_labels_total", "counter", "Rows of a slice labelled after their prediction.", lambda p: p.monitor.rows),
+    ("slice_expected_errors", "gauge", "Expected errors of rows of a slice labelled after their prediction.",
+     lambda p: p.monitor.stated),
+    ("slice_observed_errors", "gauge", "Observed errors of rows of a slice labelled after their prediction.",
+     lambda p: p.monitor.errors),
     ("slice_log_e_value", "gauge", "Largest log e-value that a slice has shown.", lambda p: p.log_peak),
     ("slice_flagged", "gauge", "1 if a slice is flagged, at a false discovery rate.", lambda p: p.is_flagged),
 )  # fmt: skip

@@ -74,8 +74,8 @@ def document() -> dict[str, Any]:
             f"{of_stream}/reference": _put_reference(),
             "/v1/models": _get("The models that the token may read.", of_stream=False),
             "/metrics": _get("Numbers for Prometheus.", of_stream=False, kind="text/plain"),
-            "/healthz": _get("Whether the process answers.", of_stream=False, kind="text/plain", is_open=True),
-            "/readyz": _get("Whether the store answers.", of_stream=False, kind="text/plain", is_open=True),
+            "/healthz": _get_open("Whether the process answers."),
+            "/readyz": _get_open("Whether the store answers.", "429", "503"),
         },
         "components": {"securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}}, "schemas": _SCHEMAS},
     }
@@ -137,9 +137,13 @@ def _put_reference() -> dict[str, Any]:
     }
 
 
-def _get(
-    summary: str, *, of_stream: bool = True, window: bool = False, kind: str = JSON, is_open: bool = False
-) -> dict[str, Any]:
+def _get_open(summary: str, *errors: str) -> dict[str, Any]:
+    """What anybody may ask, without a token."""
+    answers = {"200": {"description": "Yes.", "content": {"text/plain": {}}}, **_errors(*errors)}
+    return {"get": {"summary": summary, "security": [], "responses": answers}}
+
+
+def _get(summary: str, *, of_stream: bool = True, window: bool = False, kind: str = JSON) -> dict[str, Any]:
     parameters = [_path("model"), _path("version")] if of_stream else []
     if window:
         parameters += [
@@ -150,17 +154,9 @@ def _get(
                 ("slice", "One slice alone."),
             )
         ]
-    answer: dict[str, Any] = {
-        "summary": summary,
-        "parameters": parameters,
-        "responses": {
-            "200": {"description": "Found.", "content": {kind: {}}},
-            **_errors("400", "401", "403", "404", "429", "503"),
-        },
-    }
-    if is_open:
-        answer["security"] = []
-    return {"get": answer}
+    errors = _errors(*["400"] * window, "401", "403", *["404"] * of_stream, "429", "503")
+    answers = {"200": {"description": "Found.", "content": {kind: {}}}, **errors}
+    return {"get": {"summary": summary, "parameters": parameters, "responses": answers}}
 
 
 def _errors(*statuses: str) -> dict[str, Any]:

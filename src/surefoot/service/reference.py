@@ -19,9 +19,11 @@ from surefoot.assessment.result import Assessment
 from surefoot.core.tally import Tally
 from surefoot.decisions.expect import expect
 from surefoot.decisions.expected import LIMIT, Expected
+from surefoot.figures.reliability import reliability_figure
 from surefoot.predictions import Predictions
 from surefoot.predictions.unlabelled import unlabelled
 from surefoot.render.expectation import shift_words
+from surefoot.render.svg import draw
 from surefoot.risk.law.counts import Counts
 from surefoot.service.database import Database
 from surefoot.service.refused import Refused
@@ -57,17 +59,23 @@ class Reference:
 
 
 def read_reference(text: bytes) -> Tally:
-    """The tally in a request, if it can be a reference."""
+    """The tally in a request, if it can be a reference: all that is ever made of one is made of it here."""
     try:
-        tally = Tally.from_text(text, "the body")
-        found = assess(tally)
+        known = Reference(0, Tally.from_text(text, "the body"))
+        found = known.assessment
+        if found.view != "prediction":
+            raise Refused(400, f"the tally is of {found.view}; a reference is of predictions (--of prediction)")
+        if found.counts is None or found.risk.is_weighted:
+            raise Refused(400, "the tally has weights, and a reference counts each row once; leave out the weights")
+        _ = known.rows, facts(known), draw(reliability_figure({"all": found.reliability}), "")
     except ValueError as error:
         raise Refused(400, f"the body is no tally that can be a reference: {' '.join(str(error).split())}") from error
-    if found.view != "prediction":
-        raise Refused(400, f"the tally is of {found.view}; a reference is of predictions (--of prediction)")
-    if found.counts is None or found.risk.is_weighted:
-        raise Refused(400, "the tally has weights, and a reference counts each row once; leave out the weights")
-    return tally
+    except (ArithmeticError, LookupError, TypeError) as error:
+        # numbers that no rows have: every formula that is given them may fail in its own way
+        raise Refused(
+            400, "the body is no tally that can be a reference: no rows have these numbers; save the tally again"
+        ) from error
+    return known.tally
 
 
 def rows_with(counts: Counts) -> Predictions:

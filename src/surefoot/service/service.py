@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from surefoot._io.documents import strict
@@ -129,7 +130,10 @@ class Service:
         with self.looking(stream) as follower:
             counts = self.store.find(stream.model, stream.version).counts
             monitor = {**plain(follower.monitor), "headline": headline(counts, follower.monitor)}
-            parts, window = slices_of(follower), follower.monitor.label_window
+            # labels that came last are in the totals, too
+            totals.fold_all(self.database, stream)
+            slices = slices_of(follower, totals.by_slice(self.database, stream))
+            window = follower.monitor.label_window
         issued = counts.places + counts.tally_only
         known = reference.find(self.database, stream)
         return {
@@ -143,7 +147,7 @@ class Service:
             "counted_without_bet": counts.tally_only,
             "repeated": counts.repeated,
             "monitor": monitor,
-            "slices": parts,
+            "slices": slices,
             "reference": None if known is None else {"added": known.added, **reference.facts(known)},
             "expected": None if known is None else reference.plain(self.expected(stream, known)),
             "label_window": window,
@@ -162,9 +166,10 @@ class Service:
             raise Refused(404, "there are no labelled rows yet of this model, slice and time")
         return found
 
-    def assessment(self, stream: Stream, **which: Any) -> Assessment:
-        """The assessment of these rows."""
-        return assess(self.total(stream, **which))
+    def assessment(self, stream: Stream, *, part: str | None, since: int | None, until: int | None) -> Assessment:
+        """The assessment of these rows, which names them as its source."""
+        found = assess(self.total(stream, part=part, since=since, until=until))
+        return replace(found, source=_source(stream, part, since, until))
 
     def keep_reference(self, model: str, version: str, text: bytes) -> int:
         """Keep a tally as what a model is compared with; return how many rows it has."""
@@ -246,10 +251,15 @@ class Service:
             follower.forget(hour - self.keep_ids)
 
 
-def slices_of(follower: Follower) -> list[dict[str, Any]]:
-    """The slices as plain data; call it within ``follower.looking()``."""
-    level = follower.monitor.level
-    return [
+def slices_of(follower: Follower, sums: Mapping[str, tuple[int, float, int]]) -> list[dict[str, Any]]:
+    """The slices as plain data; call it within ``follower.looking()``.
+
+    Those with evidence come first, with the rows that were labelled after their prediction; ``all_labelled`` counts the
+    others, too.
+    """
+    level, parts = follower.monitor.level, follower.parts.look()
+    known = {part.name for part in parts}
+    found = [
         {
             "slice": part.name,
             "rows": part.monitor.rows,
@@ -259,8 +269,30 @@ def slices_of(follower: Follower) -> list[dict[str, Any]]:
             "flagged_alone_from": limit(part.number, level),
             "flagged": part.is_flagged,
         }
-        for part in follower.parts.look()
+        for part in parts
     ]
+    # all of whose labels were known before their predictions came
+    unwatched = {
+        "rows": 0, "expected_errors": 0.0, "observed_errors": 0, "log_e": 0.0, "largest_log_e": 0.0,
+        "flagged_alone_from": None, "flagged": False,
+    }  # fmt: skip
+    found += [{"slice": name, **unwatched} for name in sorted(sums) if name and name not in known]
+    names = ("rows", "expected_errors", "observed_errors")
+    none = (0, 0.0, 0)
+    return [{**one, "all_labelled": dict(zip(names, sums.get(one["slice"], none), strict=True))} for one in found]
+
+
+def _source(stream: Stream, part: str | None, since: int | None, until: int | None) -> str:
+    """Which rows a report is of, such as ``fraud/3, slice DE, from 2026-03-01 until 2026-04-01``."""
+    which = [] if part is None else [f"slice {part}" if part else "rows without a slice"]
+    bounds = (("from", since), ("until", until))
+    times = " ".join(f"{word} {_time(hour)}" for word, hour in bounds if hour is not None)
+    return ", ".join([f"{stream.model}/{stream.version}", *which, *([times] if times else [])])
+
+
+def _time(hour: int) -> str:
+    """A day, or an hour of it, in UTC, as a query names it."""
+    return time.strftime("%Y-%m-%dT%H", time.gmtime(hour * 3600)).removesuffix("T00")
 
 
 def _words(stream: Stream, follower: Follower) -> str:

@@ -15,8 +15,8 @@ from surefoot.service.database import Cursor, Database, Kinds
 from surefoot.service.refused import Refused
 
 Job = Sequence[Prediction] | Sequence[Label]
-#: Models and versions that one store holds at most, and slices of each.
-MOST_STREAMS, MOST_SLICES = 1_000, 100
+#: Models and versions that one store holds at most, versions of one model, and slices of each.
+MOST_STREAMS, MOST_VERSIONS, MOST_SLICES = 1_000, 100, 100
 _COUNTS = ("places", "events", "labelled", "tally_only", "early", "repeated", "lost")
 _COLUMNS: Kinds = {
     "event": int, "place": int, "confidence": float, "doubt": float, "unit": int, "slice": str, "slice_place": int,
@@ -111,7 +111,7 @@ class Store:
 
     def add_within(self, cursor: Cursor, model: str, version: str, jobs: Sequence[Job]) -> list[Receipt | Refused]:
         """Add some requests in a transaction that has begun. Who adds to several streams takes them in one order."""
-        key, counts = self._lock(cursor, model, version)
+        key, counts, is_new = self._lock(cursor, model, version)
         ids = list({row.id for job in jobs for row in job})
         found = cursor.named("prediction", ["id", *_COLUMNS], "id", key, ids) if ids else []
         held = {name: Row(*values) for name, *values in found}
@@ -144,11 +144,14 @@ class Store:
             assignments = ", ".join(f"{name} = ?" for name in _COUNTS)
             values = (getattr(counts, name) for name in _COUNTS)
             cursor.run(f"UPDATE stream SET {assignments} WHERE id = ?", *values, key)
+        if is_new and not changed:
+            # all was refused: nothing has begun
+            cursor.run("DELETE FROM stream WHERE id = ?", key)
         return results
 
     def add_labelled(self, cursor: Cursor, model: str, version: str, rows: int) -> int:
         """Rows that were counted elsewhere with their labels: they are never bet on. Return the key of the stream."""
-        key, _ = self._lock(cursor, model, version)
+        key, *_ = self._lock(cursor, model, version)
         cursor.run(
             "UPDATE stream SET tally_only = tally_only + ?, labelled = labelled + ? WHERE id = ?", rows, rows, key
         )
@@ -160,18 +163,22 @@ class Store:
             self._lock(cursor, model, version)
         return self.find(model, version)
 
-    def _lock(self, cursor: Cursor, model: str, version: str) -> tuple[int, Counts]:
-        """The stream, made if it is new; who else would write to it waits."""
+    def _lock(self, cursor: Cursor, model: str, version: str) -> tuple[int, Counts, bool]:
+        """The stream, made if it is new, and whether it was made; who else would write to it waits."""
         statement = (
             f"UPDATE stream SET events = events WHERE model = ? AND version = ? RETURNING id, {', '.join(_COUNTS)}"
         )
         found = cursor.one(statement, model, version)
+        made = None
         if found is None:
-            number = cursor.one("SELECT count(*) FROM stream")
-            if number is not None and number[0] >= MOST_STREAMS:
+            numbers = cursor.one("SELECT count(*), count(CASE WHEN model = ? THEN 1 END) FROM stream", model)
+            assert numbers is not None
+            if numbers[0] >= MOST_STREAMS:
                 raise Refused(403, f"there are {MOST_STREAMS:,} models and versions already, the most of one store")
-            cursor.run(
-                "INSERT INTO stream (model, version, created) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+            if numbers[1] >= MOST_VERSIONS:
+                raise Refused(403, f"model {model} has {MOST_VERSIONS} versions already, the most of one model")
+            made = cursor.one(
+                "INSERT INTO stream (model, version, created) VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING id",
                 model,
                 version,
                 int(time.time()),
@@ -179,7 +186,7 @@ class Store:
             found = cursor.one(statement, model, version)
             assert found is not None
         key, *counts = found
-        return key, Counts(*counts)
+        return key, Counts(*counts), made is not None
 
     def _parts(self, cursor: Cursor, key: int, jobs: Sequence[Iterable[Any]]) -> tuple[dict[str, Part], int]:
         """The slices that are named in some requests, and how many there are in all."""
@@ -325,6 +332,12 @@ class _Draft:
                     f"id {printable_value(new.id)} was sent with {what} {printable_value(before)} before, and now with "
                     f"{printable_value(now)}; each prediction needs its own id",
                 )
+        if row.slice is None and new.slice is not None:
+            raise Refused(
+                409,
+                f"id {printable_value(new.id)} was sent without a slice before, and now with "
+                f"{printable_value(new.slice)}; a slice is watched from its prediction on, so it cannot be added later",
+            )
         if row.predicted is None and new.predicted is not None:
             # what was not said before is kept, so that a label may come as a class
             row = replace(row, predicted=new.predicted)
