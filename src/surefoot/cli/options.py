@@ -51,7 +51,8 @@ Positive = Annotated[
     typer.Option(
         "--positive",
         metavar="LABEL",
-        help="The label whose probability a single column holds; needed unless labels are 0 and 1.",
+        help="The label whose probability a single column holds; needed unless labels are 0 and 1 (then it is 1) or "
+        "false and true (then true).",
     ),
 ]
 PositiveOrEvent = Annotated[
@@ -60,7 +61,7 @@ PositiveOrEvent = Annotated[
         "--positive",
         metavar="LABEL",
         help="The label whose probability a single column holds, or the event of --of event; needed unless labels are "
-        "0 and 1.",
+        "0 and 1 (then it is 1) or false and true (then true).",
     ),
 ]
 Of = Annotated[

@@ -182,8 +182,8 @@ def sentences(found: FoundSlices) -> list[str]:
     said = []
     if found:
         said.append(
-            f"obs/exp: observed and expected {words.counted}. {words.off.capitalize()} is {words.definition}, in points "
-            "of 100. The intervals of all groups that were searched hold together with probability "
+            f"obs/exp: observed and expected {words.counted}. {words.off.capitalize()} is {words.definition}, in "
+            "points of 100. The intervals of all groups that were searched hold together with probability "
             f"{exact_percent(round(1 - search.level, 12))}."
         )
     groups = f"{search.groups_of_one:,} of one column"
