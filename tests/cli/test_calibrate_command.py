@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.special import expit
 
-from surefoot.calibrators import Platt, SafePlatt, load
+from surefoot.assessment.calibrate import calibrate
+from surefoot.calibrators import Platt, SafePlatt, Temperature, load
 from surefoot.cli import run
 
 
@@ -221,3 +222,69 @@ def test_a_saved_calibrator_comes_with_the_command_that_applies_it(tmp_path, mon
     with (tmp_path / "fixed.csv").open() as file:
         found = [float(row["calibrated_my risk"]) for row in csv.DictReader(file)]
     assert found == pytest.approx(load(tmp_path / "kept.json").predict_proba(p)[:, 1].tolist(), rel=1e-12)
+
+
+@pytest.mark.parametrize(("decimals", "is_written"), [(2, "0.995"), (3, "0.9995")])
+def test_a_one_in_text_was_rounded_as_assess_reads_it(tmp_path, capsys, decimals, is_written) -> None:
+    y, p = rows(600, 0)
+    p = p.round(decimals)
+    assert (p == 1).any()
+    assert (p == 0).any()
+    fit, out, kept = written(tmp_path / "fit.csv", y, p), tmp_path / "out.csv", str(tmp_path / "kept.json")
+    named = ["--truth", "label", "--probabilities", "prob"]
+    assert run(["calibrate", "--fit", str(fit), *named, "--method", "temperature", "--save", kept]) == 0
+    at_ends = int(((p == 0) | (p == 1)).sum())
+    said = f"{at_ends} of 600 rows have a probability of 1 or 0 that was rounded; 1 is read as {is_written}"
+    assert said in " ".join(capsys.readouterr().out.split())
+    half = 0.5 * 10.0**-decimals
+    expected = Temperature().fit(p.clip(half, 1 - half), y).predict_proba(p.clip(half, 1 - half))[:, 1]
+    assert run(["calibrate", "--load", kept, "--apply", str(fit), "--probabilities", "prob", "-o", str(out)]) == 0
+    with out.open() as file:
+        found = list(csv.DictReader(file))
+    assert [float(row["calibrated_prob"]) for row in found] == pytest.approx(expected.tolist(), rel=1e-9)
+    # the column itself stays as it was written, and the order of rows too
+    assert [float(row["prob"]) for row in found] == p.tolist()
+    assert expected[p == 1].min() > expected[p < 1].max()
+
+
+def test_a_one_in_text_of_several_classes_was_rounded(tmp_path) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 300)
+    table = np.array([[1, 0, 0], [0.25, 0.5, 0.25], [0.01, 0, 0.99]])[rng.integers(0, 3, 300)]
+    lines = ["label,p_0,p_1,p_2", *(f"{a},{','.join(map(str, b))}" for a, b in zip(y, table.tolist(), strict=True))]
+    path, out = tmp_path / "fit.csv", tmp_path / "out.csv"
+    path.write_text("\n".join(lines) + "\n")
+    assert run(["calibrate", "--fit", str(path), "--apply", str(path), "-o", str(out), "--method", "temperature"]) == 0
+    with out.open() as file:
+        found = np.array([[float(row[f"calibrated_p_{k}"]) for k in range(3)] for row in csv.DictReader(file)])
+    read = np.where((table == 1).any(axis=1)[:, None], [0.995, 0.0025, 0.0025], table)
+    assert found == pytest.approx(Temperature().fit(read, y).predict_proba(read), rel=1e-9)
+
+
+def test_certainty_with_all_digits_is_certainty(tmp_path, capsys) -> None:
+    y, p = rows(600, 0)
+    p[:3] = 1.0
+    path = written(tmp_path / "fit.parquet", y, p)
+    named = ["--truth", "label", "--probabilities", "prob"]
+    assert run(["calibrate", "--fit", str(path), *named, "--method", "safe_platt"]) == 0
+    assert "rounded" not in capsys.readouterr().out
+
+
+def test_the_table_says_both_that_there_is_a_proof_and_that_rows_are_risky(tmp_path, capsys) -> None:
+    """Held-out rows of another kind are risky whatever was fitted; what "risky" means stands below."""
+    rng = np.random.default_rng(0)
+    p = rng.uniform(0.6, 0.99, 4000)
+    is_held = np.isin(np.arange(4000), np.random.default_rng(0).permutation(4000)[:2000])
+    y = (rng.random(4000) < np.where(is_held, 0.5, p)).astype(int)
+    found = calibrate(y, p)
+    assert found.trials["safe_platt"].is_risky
+    fit = written(tmp_path / "fit.parquet", y, p)
+    assert run(["calibrate", "--fit", str(fit), "--truth", "label", "--probabilities", "prob"]) == 0
+    printed = capsys.readouterr().out
+    (line,) = (line for line in printed.splitlines() if line.split()[:1] == ["safe_platt"])
+    assert line.endswith("yes risky")
+    meaning = (
+        "risky: on the held-out rows too many errors, in all or in one range of confidence (omnibus p at most 0.01)."
+    )
+    assert meaning in " ".join(printed.split())
+    assert meaning in " ".join(str(found).split())

@@ -12,6 +12,8 @@ import pytest
 
 import surefoot as sf
 from surefoot.cli import run
+from surefoot.render.found_slices import render
+from surefoot.render.text import Terminal
 
 
 @pytest.fixture
@@ -123,3 +125,21 @@ def test_a_tally_and_a_file_without_other_columns_are_refused(
     assert "a saved tally holds no rows" in capfd.readouterr().err
     assert run(["slices", str(bare)]) == 3
     assert "no columns but those of the predictions" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("columns", [60, 80, 88, 120])
+def test_expected_errors_stand_beside_the_observed_ones_however_narrow_the_terminal(columns: int) -> None:
+    rng = np.random.default_rng(0)
+    confidence = rng.uniform(0.6, 0.98, 20_000)
+    frame = pl.DataFrame({"scanner": rng.choice([f"a scanner of kind {kind}" for kind in "ABCD"], 20_000)})
+    is_off = np.array([value.endswith("C") for value in frame["scanner"]])
+    correct = rng.random(20_000) < confidence - 0.15 * is_off
+    (one,) = found = sf.find_slices(sf.Predictions.from_correct(correct, confidence), frame)
+    text = render(found, Terminal(symbols=True, width=columns))
+    assert f"{one.observed_errors:,.0f}/{one.expected_errors:,.0f}" in text
+    assert "obs/exp: observed and expected errors." in " ".join(text.split())
+
+
+def test_help_offers_no_file_that_is_refused(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["slices", "-h"]) == 0
+    assert "tally" not in capfd.readouterr().out

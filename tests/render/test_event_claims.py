@@ -235,7 +235,7 @@ def test_a_risk_model_is_told_of_the_event() -> None:
     y = (rng.random(2000) < p).astype(int)
     note = (
         "this is about the predicted label. If this is a risk model, ask whether the event happens as often as "
-        'predicted: of="event" (--of event).'
+        'predicted: of="event".'
     )
     a = sf.assess(y_true=y, probabilities=p)
     assert note in wording.notes(a)

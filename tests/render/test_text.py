@@ -38,8 +38,8 @@ def test_print_says_what_was_found() -> None:
 def test_print_tells_of_rounded_and_certain_rows() -> None:
     with pytest.warns(sf.RoundedConfidenceWarning):
         p = sf.Predictions.from_correct([True, True], np.array([1, 0.5], dtype=np.float32))
-    assert "note: 1 of 2 confidences are 1.0 because they were rounded" in str(sf.assess(p))
-    assert "1 of 2 rows have confidence 1 and are correct" in str(
+    assert "note: 1 of 2 confidences is 1.0 because it was rounded" in str(sf.assess(p))
+    assert "1 of 2 rows has confidence 1 and is correct" in str(
         sf.assess(sf.Predictions.from_correct([1, 1], [1.0, 0.5]))
     )
 

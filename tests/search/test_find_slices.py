@@ -339,8 +339,9 @@ def test_an_event_is_overpredicted() -> None:
     assert one.expected_errors == pytest.approx(risk[inside].sum())
     assert one.observed_errors == happened[inside].sum()
     assert one.overstatement == pytest.approx(risk[inside].mean() - happened[inside].mean())
-    text = str(sf.find_slices(p, pl.DataFrame(columns)))
+    text = " ".join(str(sf.find_slices(p, pl.DataFrame(columns))).split())
     assert "1 slice overpredicts".upper() in text
+    assert "obs/exp: observed and expected events." in text
     assert "Difference is mean predicted probability less the share that happened" in text
     for word in ("confidence", "overstatement", "errors"):  # the words of another question
         assert word not in text.lower()

@@ -158,12 +158,23 @@ class Calibration:
             )
         for name, trial in self.trials.items():
             lines += _wrap(note_on(name, trial)) if trial.note else []
+        lines += _wrap(meaning_of_risky(self))
         return "\n".join([*lines, "", *_wrap(advice(self))])
 
 
 def note_on(name: str, trial: Trial) -> str:
     """What a fit warned of, under the name of its calibrator."""
     return trial.note if trial.note.startswith(name) else f"{name}: {trial.note}"
+
+
+def meaning_of_risky(found: Calibration) -> str:
+    """What the mark means; empty if no calibrator has it."""
+    if not any(trial.is_risky for trial in found.trials.values()):
+        return ""
+    return (
+        "risky: on the held-out rows too many errors, in all or in one range of confidence "
+        f"(omnibus p at most {RISKY_PVALUE:g})."
+    )
 
 
 def advice(found: Calibration) -> str:

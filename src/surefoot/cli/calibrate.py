@@ -126,7 +126,7 @@ def command(
         else:
             assert fit is not None
             reading, known = _read(fit, columns, delimiter, part, positive, manner)
-            model = _fit(reading, _checked_method(method))
+            model = _fit(reading, _checked_method(method), is_text=known.is_text)
             model.is_of_percentages = known.scale == "percent"
             names, label = _score_columns(reading), reading.columns.truth if reading.columns else None
         # nothing is written before all is known
@@ -264,7 +264,7 @@ def _score_columns(reading: Reading) -> list[str]:
     return [role] if isinstance(role, str) else list(role or ())
 
 
-def _fit(reading: Reading, method: str | None) -> Any:
+def _fit(reading: Reading, method: str | None, *, is_text: bool) -> Any:
     """The calibrator that was asked for, or the recommended one with how it was found."""
     from surefoot.assessment.calibrate import calibrate
     from surefoot.calibrators.registry import new_calibrator
@@ -273,12 +273,41 @@ def _fit(reading: Reading, method: str | None) -> Any:
     rows: ArrayPredictions = reading.held  # type: ignore[assignment]
     assert reading.columns is not None
     from_logits = reading.columns.logits is not None
-    table = _logits(rows) if from_logits else rows.probabilities
+    table = _logits(rows) if from_logits else _open_ends(rows.probabilities, reading.name, is_text=is_text)
     if method is not None:
         return new_calibrator(method, from_logits=from_logits).fit(table, rows.truth, labels=list(rows.labels or ()))
     found = calibrate(rows.truth, table, labels=list(rows.labels or ()), from_logits=from_logits)
     say("\n" + "\n".join(f"  {line}".rstrip() for line in _lines(found, Terminal.detect())) + "\n")
     return found.calibrator
+
+
+def _open_ends(table: Any, name: str, *, is_text: bool) -> Any:
+    """Probabilities with half a last digit of doubt where text has rounded them to 1, or to 0 beside such a 1.
+
+    For numbers of one or two decimals this is what ``surefoot assess`` does. Of more decimals it assumes more doubt,
+    which would place a 1.000 below a 0.999.
+    """
+    import numpy as np
+
+    from surefoot.files.rounding import decimals_of
+
+    decimals = decimals_of(table.ravel()) if is_text else None
+    if not decimals:
+        return table
+    half_step = 0.5 * 10.0**-decimals
+    if table.ndim == 1:
+        is_rounded = (table == 0) | (table == 1)
+        read = np.clip(table, half_step, 1 - half_step)
+    else:
+        is_rounded = (table == 1).any(axis=1)
+        ends = np.where(table == 1, 1 - half_step, half_step / (table.shape[1] - 1))
+        read = np.where(is_rounded[:, None], ends, table)
+    if count := int(is_rounded.sum()):
+        _say_wrapped(
+            f"{printable(name)}: {count:,} of {len(table):,} rows have a probability of 1 or 0 that was rounded; "
+            f"1 is read as {1 - half_step:.{decimals + 1}f}"
+        )
+    return read
 
 
 def _width(terminal: Terminal) -> int:
@@ -288,7 +317,7 @@ def _width(terminal: Terminal) -> int:
 
 def _lines(found: Calibration, terminal: Terminal) -> Iterator[str]:
     """The calibrators that were compared, in as many columns as there is room for, and the one that is recommended."""
-    from surefoot.assessment.calibrate import advice, note_on
+    from surefoot.assessment.calibrate import advice, meaning_of_risky, note_on
 
     rows = [_trial(name, trial) for name, trial in found.trials.items()]
     titles = ["", "log loss", "less than raw, 95% CI", "cwA", "CSR", "p-value", "proof"]
@@ -302,6 +331,7 @@ def _lines(found: Calibration, terminal: Terminal) -> Iterator[str]:
     for name, trial in found.trials.items():
         if trial.note:
             yield from textwrap.wrap(note_on(name, trial), _width(terminal), subsequent_indent="  ")
+    yield from textwrap.wrap(meaning_of_risky(found), _width(terminal), subsequent_indent="  ")
     yield ""
     yield from textwrap.wrap(advice(found), _width(terminal))
 
@@ -313,7 +343,7 @@ def _trial(name: str, trial: Trial) -> list[str]:
         interval = "-" if math.isnan(saved.value) else f"{saved.value:+g}"
     else:
         interval = f"{saved.low:+.4f} to {saved.high:+.4f}"
-    mark = "risky" if trial.is_risky else "yes" if trial.is_safe else ""
+    mark = " ".join(["yes"] * trial.is_safe + ["risky"] * trial.is_risky)
     numbers = [f"{trial.log_loss:.4f}", interval, f"{trial.assessment['cw_accuracy']:.4f}", f"{risk.csr:.3g}"]
     return [name, *numbers, f"{risk.pvalue_omnibus:.2g}", mark]
 
@@ -381,7 +411,8 @@ def _apply(
     accounting = Accounting(masked(path), taken, _of_apply(manner), is_text=all(s.is_text for s in sources))
     given = scores_of(sources, whole, accounting, known)
     _say_scale(accounting)
-    found = model.predict_proba(given)
+    is_text = accounting.is_text and not model.from_logits
+    found = model.predict_proba(_open_ends(given, accounting.name, is_text=is_text))
     second = given.ndim == 1
     largest = (given > (0 if model.from_logits else 0.5)).astype(np.intp) if second else given.argmax(axis=1)
     if second and not model.from_logits:

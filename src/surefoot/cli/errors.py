@@ -20,6 +20,8 @@ _OPTIONS = {
     "use from_logits=True or Predictions.from_logits": "name them with --logits",
     "use Predictions.from_logits": "name them with --logits",
     "use Predictions.from_probabilities": "name them with --probabilities",
+    "Logits keep them: Predictions.from_logits, or give doubt=": "Logits keep them: --logits, or --doubt",
+    "float32=False (--as-float64)": "--as-float64",
     "pos_label= (on the command line --positive)": "--positive",
     "pos_label=": "--positive",
     "use of='event' with": "use --of event with",
@@ -94,7 +96,7 @@ def clear_errors() -> Iterator[None]:
             raise Failed(print_error(f"{where}{error.strerror or error}", 3)) from error
         finally:
             for message in dict.fromkeys(str(w.message) for w in raised if issubclass(w.category, UserWarning)):
-                say(f"note: {message}", to_stderr=True)
+                say(f"note: {_in_options(message)}", to_stderr=True)
 
 
 def _in_options(message: str) -> str:

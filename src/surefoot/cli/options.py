@@ -7,16 +7,14 @@ from typing import Annotated, Any
 import typer
 
 #: A file that is read.
-File = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE",
-        help="CSV, TSV, Parquet, Arrow, JSON, JSON lines, NPZ, Excel, SQLite, DuckDB, a saved tally, or a log of "
-        "Inspect AI (.eval) or lm-evaluation-harness (samples_*.jsonl); also packed with gzip or zstd. A folder or a "
-        "glob is one data set; - is standard input; postgresql://USER@HOST/NAME is a database.",
-        show_default=False,
-    ),
-]
+_FORMATS = (
+    "CSV, TSV, Parquet, Arrow, JSON, JSON lines, NPZ, Excel, SQLite, DuckDB,{} or a log of Inspect AI (.eval) or "
+    "lm-evaluation-harness (samples_*.jsonl); also packed with gzip or zstd. A folder or a glob is one data set; - is "
+    "standard input; postgresql://USER@HOST/NAME is a database."
+)
+File = Annotated[str, typer.Argument(metavar="FILE", help=_FORMATS.format(" a saved tally,"), show_default=False)]
+#: The same where rows are needed.
+FileOfRows = Annotated[str, typer.Argument(metavar="FILE", help=_FORMATS.format(""), show_default=False)]
 Truth = Annotated[str | None, typer.Option("--truth", metavar="COL", help="Column of true labels.")]
 Predicted = Annotated[str | None, typer.Option("--predicted", metavar="COL", help="Column of predicted labels.")]
 Confidence = Annotated[
@@ -53,7 +51,8 @@ Positive = Annotated[
     typer.Option(
         "--positive",
         metavar="LABEL",
-        help="The label whose probability a single column holds; needed unless labels are 0 and 1.",
+        help="The label whose probability a single column holds; needed unless labels are 0 and 1 (then it is 1) or "
+        "false and true (then true).",
     ),
 ]
 PositiveOrEvent = Annotated[
@@ -62,7 +61,7 @@ PositiveOrEvent = Annotated[
         "--positive",
         metavar="LABEL",
         help="The label whose probability a single column holds, or the event of --of event; needed unless labels are "
-        "0 and 1.",
+        "0 and 1 (then it is 1) or false and true (then true).",
     ),
 ]
 Of = Annotated[

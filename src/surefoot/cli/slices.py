@@ -18,7 +18,7 @@ from surefoot.cli.options import (
     Delimiter,
     Doubt,
     DropMissing,
-    File,
+    FileOfRows,
     Format,
     Logits,
     Of,
@@ -48,7 +48,7 @@ _KINDS = ("json", "markdown", "png", "svg")
 
 
 def command(
-    file: File,
+    file: FileOfRows,
     search: Annotated[
         str | None,
         typer.Option(
@@ -99,8 +99,8 @@ def command(
     """In which groups of rows of FILE can the confidences not be trusted?
 
     Looks at every value of every column, at numbers in ten bins, and at pairs of them. However many these are, the
-    chance of finding any slice is at most --level if all confidences are right. Each slice comes with its expected and
-    observed errors and how much its confidences are too high; the text says what could have been missed.
+    chance of finding any slice is at most --level if all confidences are right. Each slice comes with its observed and
+    expected errors and how much its confidences are too high; the text says what could have been missed.
 
     \b
       surefoot slices predictions.csv

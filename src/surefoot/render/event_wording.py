@@ -24,7 +24,7 @@ from surefoot.render.numbers import (
     risk_percent,
     rough_count,
 )
-from surefoot.render.shared_wording import group_notes, tie_notes
+from surefoot.render.shared_wording import group_notes, logits_note, tie_notes
 from surefoot.risk.result import RiskResult
 
 WORDS = {
@@ -338,9 +338,14 @@ def notes(a: Assessment) -> list[str]:
     risk = a.risk
     found = group_notes(a, "events")
     if risk.rounded:
+        was = (
+            "is 0 or 1 because it was rounded. It"
+            if risk.rounded == 1
+            else "are 0 or 1 because they were rounded. Each"
+        )
         found.append(
-            f"{risk.rounded:,} of {risk.n:,} predicted probabilities are 0 or 1 because they were rounded. Each is "
-            "taken to lie a quarter of a rounding step away from it. Logits avoid this: Predictions.from_logits."
+            f"{risk.rounded:,} of {risk.n:,} predicted probabilities {was} is taken to lie a quarter of a rounding "
+            f"step away from it. {logits_note(a)}"
         )
     found.extend(tie_notes(a, "predicted probability"))
     found.extend(_missing(a))

@@ -38,6 +38,7 @@ class _Words:
     stated: str
     counted: str
     off: str
+    title: str
     definition: str
     of_all: str
     like_others: str
@@ -47,6 +48,7 @@ _OF_PREDICTIONS = _Words(
     stated="confidences",
     counted="errors",
     off="overstatement",
+    title="overstated",
     definition="mean confidence less accuracy",
     of_all="overstatement",
     like_others="they err as other rows of the same confidence do, or as the rest of a larger group",
@@ -55,6 +57,7 @@ _OF_EVENTS = _Words(
     stated="predicted probabilities",
     counted="events",
     off="difference",
+    title="difference",
     definition="mean predicted probability less the share that happened",
     of_all="a difference of",
     like_others="the event is as frequent as in other rows of the same prediction, or as in the rest of a larger group",
@@ -155,15 +158,18 @@ def slice_table(found: FoundSlices) -> PlainTable:
     kept, words = found[:_MOST], _words(found.search)
     columns = [
         Column("slice", [one.name for one in kept], is_number=False),
-        Column("rows", [count(one.rows) for one in kept]),
-        Column("share", [percent(one.share) for one in kept], optional=3),
-        Column(f"expected {words.counted}", [rough_count(one.expected_errors) for one in kept], optional=2),
-        Column("observed", [count(one.observed_errors) for one in kept], optional=1),
-        Column(words.off, [points(one.overstatement).removesuffix("s").removesuffix(" point") for one in kept]),
+        Column("rows", [count(one.rows) for one in kept], optional=1),
+        Column("share", [percent(one.share) for one in kept], optional=2),
+        Column("obs/exp", [_observed_and_expected(one) for one in kept]),
+        Column(words.title, [points(one.overstatement).removesuffix("s").removesuffix(" point") for one in kept]),
         Column("95% CI" if found.search.level == 0.05 else "CI", [_interval(one) for one in kept]),
-        Column("adj. p", [pvalue(one.pvalue_adjusted) for one in kept], optional=4),
+        Column("adj. p", [pvalue(one.pvalue_adjusted) for one in kept], optional=3),
     ]
     return PlainTable("", columns, [None] * len(kept), len(found) - len(kept))
+
+
+def _observed_and_expected(one: FoundSlice) -> str:
+    return f"{count(one.observed_errors)}/{rough_count(one.expected_errors)}"
 
 
 def _interval(one: FoundSlice) -> str:
@@ -176,8 +182,9 @@ def sentences(found: FoundSlices) -> list[str]:
     said = []
     if found:
         said.append(
-            f"{words.off.capitalize()} is {words.definition}, in points of 100. The intervals of all groups that were "
-            f"searched hold together with probability {exact_percent(round(1 - search.level, 12))}."
+            f"obs/exp: observed and expected {words.counted}. {words.off.capitalize()} is {words.definition}, in "
+            "points of 100. The intervals of all groups that were searched hold together with probability "
+            f"{exact_percent(round(1 - search.level, 12))}."
         )
     groups = f"{search.groups_of_one:,} of one column"
     if search.groups_of_two:

@@ -24,7 +24,12 @@ from surefoot.render.numbers import (
 from surefoot.risk.result import RiskResult
 
 
-def risk_numbers(r: RiskResult, deciding: RiskResult, typical: tuple[float, float] | None = None) -> list[Number]:
+def risk_numbers(
+    r: RiskResult,
+    deciding: RiskResult,
+    typical: tuple[float, float] | None = None,
+    level: float | None = None,
+) -> list[Number]:
     """Sizes first, then the p-value of the side that decides, then CSR."""
     size, _, unit = points(r.overstatement).partition(" ")
     apart = f"{unit}, 95% CI {points_interval(*r.overstatement_interval)}; mean confidence - accuracy"
@@ -33,7 +38,7 @@ def risk_numbers(r: RiskResult, deciding: RiskResult, typical: tuple[float, floa
         usual = f"9 in 10 calibrated models: {significant(typical[0], 2)} to {significant(typical[1], 2)}"
     found = [
         Number("overstatement", size, apart),
-        Number("p-value", pvalue(deciding.pvalue_omnibus), wording.describe_pvalue(deciding)),
+        Number("p-value", pvalue(deciding.pvalue_omnibus), wording.describe_pvalue(deciding, level)),
         Number("CSR", significant(r.csr), wording.csr_bound(r) + usual),
     ]
     if math.isfinite(r.oe_ratio):
@@ -87,7 +92,7 @@ def sections(a: Assessment) -> dict[str, list[Number]]:
 
 def _of_predictions(a: Assessment) -> dict[str, list[Number]]:
     typical = None if a.verdict == "overconfident" else a.typical_csr
-    risk = [*risk_numbers(a.risk, wording.deciding_side(a), typical), *deflation_numbers(a), *paper_numbers(a)]
+    risk = [*risk_numbers(a.risk, wording.deciding_side(a), typical, a.level), *deflation_numbers(a), *paper_numbers(a)]
     found = {"Risk": risk, "Value": value_numbers(a.metrics), "Common scores": score_numbers(a.metrics)}
     return {name: numbers for name, numbers in found.items() if numbers}
 

@@ -31,7 +31,7 @@ from surefoot.render.numbers import (
     round_up,
     stated_percent,
 )
-from surefoot.render.shared_wording import group_notes, rows_of_weight, tie_notes
+from surefoot.render.shared_wording import as_typed, group_notes, logits_note, rows_of_weight, tie_notes
 from surefoot.risk.result import RiskResult
 
 _WORDS = {
@@ -77,8 +77,8 @@ def advice(a: Assessment) -> str:
         return "Small deviations in both directions: whether they matter depends on your use."
     if a.verdict == "mixed":
         return (
-            "Too confident in one range and not confident enough in another: shifting all confidences one way does "
-            "not help."
+            "Too confident in one range and not confident enough in another: a correction has to lower some "
+            "confidences and raise others."
         )
     margin = points(a.margin)
     low, high = a.risk.overstatement_interval
@@ -276,13 +276,14 @@ def deciding_side(a: Assessment) -> RiskResult:
     return min(a.risk, a.underconfidence, key=lambda side: side.pvalue_omnibus)
 
 
-def describe_pvalue(side: RiskResult) -> str:
-    """What the p-value is of, and what its parts say."""
+def describe_pvalue(side: RiskResult, level: float | None) -> str:
+    """What the p-value is of, what its parts say, and where it decides the verdict of an assessment at a level."""
+    test = "omnibus, one-sided" if level is None else f"omnibus, decides at {level / 2:g}"
     if side.method == "normal":
         return "approximate, from sums of unequal weights; the exact test needs the rows"
     if side.groups:
-        return f"omnibus, one-sided, for {side.groups:,} groups (design effect {significant(side.design_effect, 2)})"
-    return f"omnibus, one-sided; CSR alone {pvalue(side.pvalue)}, capped {pvalue(side.pvalue_capped)}"
+        return f"{test}; {side.groups:,} groups (design effect {significant(side.design_effect, 2)})"
+    return f"{test}; CSR {pvalue(side.pvalue)}, capped {pvalue(side.pvalue_capped)}"
 
 
 def describe_deflation(a: Assessment, side: RiskResult) -> str:
@@ -298,18 +299,22 @@ def notes(a: Assessment) -> list[str]:
     risk = a.risk
     found = group_notes(a, "errors")
     if risk.rounded:
+        is_one = risk.rounded == 1
         found.append(
-            f"{risk.rounded:,} of {risk.n:,} confidences are 1.0 because they were rounded. A small doubt "
-            "(1 - confidence) is assumed for them, so CSR and the expected errors are approximate. Logits avoid this: "
-            "Predictions.from_logits."
+            f"{risk.rounded:,} of {risk.n:,} confidences {'is' if is_one else 'are'} 1.0 because "
+            f"{'it was' if is_one else 'they were'} rounded. A small doubt (1 - confidence) is assumed for "
+            f"{'it' if is_one else 'them'}, so CSR and the expected errors are approximate. {logits_note(a)}"
         )
-    if risk.certain and not risk.certain_wrong:
+    if risk.certain == 1 and not risk.certain_wrong:
+        found.append(f"1 of {risk.n:,} rows has confidence 1 and is correct; CSR leaves it out.")
+    elif risk.certain and not risk.certain_wrong:
         found.append(f"{risk.certain:,} of {risk.n:,} rows have confidence 1 and are correct; CSR leaves them out.")
     found.extend(tie_notes(a, "confidence", ": ranking by it says little"))
     if _looks_like_risks(a):
+        of_event = as_typed(a, 'of="event"', "--of event")
         found.append(
             "this is about the predicted label. If this is a risk model, ask whether the event happens as often as "
-            'predicted: of="event" (--of event).'
+            f"predicted: {of_event}."
         )
     headline_metrics = ("csr", "cw_accuracy", "auc", "cw_auc")
     found.extend(f"{name}: {a.reasons[name]}." for name in headline_metrics if name in a.metrics and name in a.reasons)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 
 import surefoot
 from surefoot._io.printable import printable
@@ -106,11 +107,22 @@ def group_notes(a: Assessment, counted: str) -> list[str]:
             note += f"; the e-value ({significant(evidence)}) holds whatever the dependence within groups"
         return [f"{note}."]
     if a.looks_grouped:
+        name = as_typed(a, f"groups={a.looks_grouped!r}", f"--group {shlex.quote(a.looks_grouped)}")
         return [
             f"column {a.looks_grouped!r} has repeated values. The tests assume independent rows; if rows of one "
-            f"{a.looks_grouped} depend on each other, name it: groups={a.looks_grouped!r}, --group {a.looks_grouped}."
+            f"{a.looks_grouped} depend on each other, name it: {name}."
         ]
     return []
+
+
+def as_typed(a: Assessment, in_python: str, option: str) -> str:
+    """How the same is asked for: of rows from a file in the words of the command line, as next steps are."""
+    return option if a.source else in_python
+
+
+def logits_note(a: Assessment) -> str:
+    """How rounding is avoided."""
+    return f"Logits avoid this: {as_typed(a, 'Predictions.from_logits', '--logits')}."
 
 
 def tie_notes(a: Assessment, said: str, consequence: str = "") -> list[str]:
