@@ -118,7 +118,7 @@ def test_another_server_that_is_behind_takes_over_what_was_saved(store) -> None:
     ahead.forget(before_hour=1 << 30)
     with store.database.reading() as cursor:
         assert cursor.one("SELECT count(*), min(place) FROM prediction") == (100, 900)
-    assert behind.follow().rows == ahead.follow().rows == 150
+    assert behind.follow().rows == ahead.follow().rows == 100
     store.add("m", "1", [predictions(confidence[:50], names[:50], 1_000)])
     assert behind.follow().log_e == ahead.follow().log_e
     with behind.looking(), ahead.looking():
@@ -199,3 +199,32 @@ def test_drift_is_found_no_later_than_by_the_monitor_alone(store) -> None:
     assert found[0] is not None
     assert found[1] is not None
     assert found[0] <= found[1]
+
+
+@pytest.mark.parametrize("window", [20, 150])
+def test_labels_come_in_time_or_too_late_however_often_one_looks(store, window: int) -> None:
+    """A restart looks at all events at once; labels that were too late when they came are so for it as well."""
+    rng = np.random.default_rng(5)
+    confidence, correct = sample(1200, honest=0.8)
+    names = np.array(["a", "b"])[rng.integers(0, 2, 1200)].tolist()
+    often = None
+    unlabelled: list[int] = []
+    for start in range(0, 1200, 40):
+        store.add("m", "1", [predictions(confidence[start : start + 40], names[start : start + 40], start)])
+        unlabelled += range(start, start + 40)
+        some = rng.choice(unlabelled, 25, replace=False).tolist()
+        unlabelled = [one for one in unlabelled if one not in set(some)]
+        store.add("m", "1", [labels(correct, some)])
+        often = often or follower_of(store, window)
+        often.follow()
+    with follower_of(store, window).looking() as once, often.looking() as often_looked:
+        monitors = [(one.monitor, *(part.monitor for part in one.parts.look())) for one in (once, often_looked)]
+        for one, other in zip(*monitors, strict=True):
+            for name in ("rows", "errors", "pending", "unlabelled", "repeated", "issued", "alarm"):
+                assert getattr(one, name) == getattr(other, name), name
+            assert one.log_e == pytest.approx(other.log_e, rel=1e-12)
+        whole = monitors[0][0]
+        # some were in time, and some were not; a label is awaited for so many further predictions
+        assert whole.repeated > 100
+        assert whole.rows > 50
+        assert whole.pending <= window

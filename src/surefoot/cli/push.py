@@ -61,6 +61,8 @@ def command(
             raise typer.BadParameter(refused.message) from refused
         what, columns, batches = rows_of(file, {role: name for role, name in named.items() if name is not None})
         say(f"  {what.capitalize()}: {', '.join(f'{role} = {name}' for role, name in columns.items())}")
+        if "attempted" in columns:
+            say("  Rows that were not attempted are neither right nor wrong, and are left out.")
         try:
             client = Client(to, token if token is not None else os.environ.get("SUREFOOT_TOKEN"))
         except ValueError as error:

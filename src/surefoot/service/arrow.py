@@ -8,6 +8,7 @@ from typing import Any
 
 from surefoot._io.printable import printable
 from surefoot.service.refused import Refused
+from surefoot.service.rounded import add_doubts, doubt_of_ones
 
 #: Bytes of a text in a dictionary, which every row may name.
 _MOST_TEXT = 1_000
@@ -39,7 +40,10 @@ def read_rows(body: bytes, most: int) -> list[Any]:
                     raise Refused(413, f"more than {most:,} rows in one request; send at most {most:,}")
                 for name, column in zip(batch.schema.names, batch.columns, strict=True):
                     _check_dictionary(pa, name, column)
-                found += batch.to_pylist()
+                rows = batch.to_pylist()
+                if "confidence" in batch.schema.names:
+                    add_doubts(rows, doubt_of_ones(batch.column("confidence").to_numpy(zero_copy_only=False)))
+                found += rows
             return found
     except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError, MemoryError, struct.error) as why:
         raise Refused(400, f"the body is not an Arrow stream: {printable(str(why), 120)}") from why

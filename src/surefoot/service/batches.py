@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,9 @@ from surefoot.service.refused import Refused
 #: Limits of a request; each is refused with its number.
 MOST_ROWS, MOST_ID, MOST_NAME = 10_000, 200, 64
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+#: The doubt of a 1 that was rounded, at most: half of the last of its decimals, of which there is one.
+_ROUNDED = 0.05
+_NUMBER = re.compile(r"[+-]?[0-9.]+")
 #: A whole number with decimals that are zero.
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")
 
@@ -161,8 +165,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         # of two values one would be lost
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
         raise ValueError(f"{printable_value(twice)} stands twice in one object")
     return found
 
@@ -176,7 +179,9 @@ def _prediction(row: Any, where: str) -> Prediction:
     confidence, doubt = _share(row, "confidence", where), _share(row, "doubt", where)
     if confidence is None and doubt is None:
         raise Refused(400, f"{where} has no confidence; send a number from 0 to 1")
-    if confidence is not None and doubt is not None and not math.isclose(confidence + doubt, 1.0, abs_tol=1e-6):
+    # a 1 beside a doubt was rounded
+    apart = 0.0 if confidence is None or doubt is None else abs(confidence + doubt - 1.0)
+    if apart > (_ROUNDED if confidence == 1 else 1e-6):
         raise Refused(400, f"{where}: confidence {confidence!r} and doubt {doubt!r} should add up to 1")
     # of both, the doubt is the one that was told with care: a confidence near 1 has few digits to tell it
     certain = float(confidence or 0.0) if doubt is None else 1.0 - doubt
@@ -259,6 +264,24 @@ def class_text(value: Any) -> Any:
         text = whole[1] if whole else value
         return "0" if text == "-0" else text
     return value
+
+
+def is_class(predicted: str, label: str, whose: str) -> bool:
+    """Whether a predicted class is the true one; raise if they are of kinds that are never equal.
+
+    Examples
+    --------
+    >>> is_class("1", "1", "id 7"), is_class("true", "false", "id 7")
+    (True, False)
+    """
+    flags = ("true", "false")
+    if (predicted in flags) != (label in flags) and (_NUMBER.fullmatch(predicted) or _NUMBER.fullmatch(label)):
+        raise Refused(
+            409,
+            f"{whose} was predicted as {printable_value(predicted)}, and its label is {printable_value(label)}: one is "
+            "true or false and the other a number, which are never equal; send both alike",
+        )
+    return predicted == label
 
 
 def _checked(value: Any, where: str, most: int) -> str:

@@ -18,6 +18,7 @@ from surefoot._io.printable import printable
 from surefoot.service.batches import check_name, check_rows
 from surefoot.service.refused import Refused
 from surefoot.service.requests import requests_of
+from surefoot.service.rounded import add_doubts, doubt_of_ones
 
 #: Statuses after which the same request may succeed in a moment; of those that refuse a token, and of those that refuse
 #: rows for good if surefoot itself says so.
@@ -126,7 +127,8 @@ class Client:
         ids : sequence of str or int
             An id for each prediction, by which its label will come.
         confidence : sequence of float
-            The confidence in each predicted class.
+            The confidence in each predicted class. One of exactly 1 claims certainty, unless all are numbers of a type
+            that rounds to it, such as float32.
         doubt : sequence of float, optional
             1 - confidence, where you know it more precisely.
         predicted : sequence, optional
@@ -150,7 +152,9 @@ class Client:
             "confidence": confidence, "doubt": doubt, "predicted": predicted, "slice": slice, "group": group,
             "correct": correct,
         }  # fmt: skip
-        self._send(model, version, "predictions", _rows(ids, columns))
+        rows = _rows(ids, columns)
+        add_doubts(rows, doubt_of_ones(confidence))
+        self._send(model, version, "predictions", rows)
 
     def labels(
         self,

@@ -74,19 +74,18 @@ class Follower:
                 return False
             stop = _end_of_piece(cursor, self.stream.key, start, last)
             predictions = cursor.all(
-                "SELECT place, confidence, doubt, unit, slice, slice_place FROM prediction "
+                "SELECT event, place, confidence, doubt, unit, slice, slice_place FROM prediction "
                 "WHERE stream = ? AND event > ? AND event <= ? AND place IS NOT NULL ORDER BY event",
                 self.stream.key, start, stop,
             )  # fmt: skip
             labels = cursor.all(
-                "SELECT place, correct, slice, slice_place FROM prediction "
+                "SELECT label_event, place, correct, slice, slice_place FROM prediction "
                 "WHERE stream = ? AND label_event > ? AND label_event <= ? AND place IS NOT NULL ORDER BY label_event",
                 self.stream.key, start, stop,
             )  # fmt: skip
-            self.parts.meet(cursor, {row[4] for row in predictions if row[4] is not None})
-        # bets are in the order of issue, so labels may follow the predictions among which they came
+            self.parts.meet(cursor, {row[5] for row in predictions if row[5] is not None})
         try:
-            tell(self.monitor, [row[:4] for row in predictions], [row[:2] for row in labels])
+            tell(self.monitor, [row[:5] for row in predictions], [row[:3] for row in labels])
             self.parts.tell(predictions, labels)
         except BaseException:
             # what was half told is not to be told again

@@ -66,15 +66,19 @@ class WatchedParts:
         )
 
     def tell(self, predictions: Sequence[Any], labels: Sequence[Any]) -> None:
-        """Predictions (place, confidence, doubt, unit, slice, slice_place) and labels (place, correct, ...) came."""
+        """Predictions and labels came.
+
+        A prediction is (event, place, confidence, doubt, unit, slice, slice_place), and a label (event, place, correct,
+        slice, slice_place).
+        """
         issued: dict[str, list[Any]] = {}
         known: dict[str, list[Any]] = {}
-        for _, confidence, doubt, unit, name, place in predictions:
+        for event, _, confidence, doubt, unit, name, place in predictions:
             if name is not None:
-                issued.setdefault(name, []).append((place, confidence, doubt, unit))
-        for _, correct, name, place in labels:
+                issued.setdefault(name, []).append((event, place, confidence, doubt, unit))
+        for event, _, correct, name, place in labels:
             if name is not None:
-                known.setdefault(name, []).append((place, correct))
+                known.setdefault(name, []).append((event, place, correct))
         for name in {**issued, **known}:
             part = self._held[name]
             tell(part.monitor, issued.get(name, ()), known.get(name, ()))
@@ -126,10 +130,28 @@ class WatchedParts:
 
 
 def tell(monitor: Monitor, predictions: Sequence[Any], labels: Sequence[Any]) -> None:
-    """Tell a monitor of predictions (place, confidence, doubt, unit), and then of labels (place, correct)."""
+    """Tell a monitor of predictions (event, place, confidence, doubt, unit) and of labels (event, place, correct).
+
+    Both are in the order of their events, and places number the predictions. Evidence is in the order of issue, so all
+    predictions may be told at once; but whether a label came in time is decided by the predictions that came before it,
+    however many events are told together.
+    """
+    before = monitor.issued
+    issued = np.array([event for event, *_ in predictions])
+    events, places = (np.array([row[i] for row in labels], dtype=np.int64) for i in (0, 1))
+    is_late = before + np.searchsorted(issued, events) - places > monitor.label_window
+    # those of predictions that were told before come first: the new ones may end the wait for them
+    _label(monitor, labels, ~is_late & (places < before))
     if predictions:
-        places, confidence, doubt, units = zip(*predictions, strict=True)
-        monitor.expect(list(places), np.array(confidence), doubt=np.array(doubt), groups=np.array(units))
-    if labels:
-        places, correct = zip(*labels, strict=True)
+        _, names, confidence, doubt, units = zip(*predictions, strict=True)
+        monitor.expect(list(names), np.array(confidence), doubt=np.array(doubt), groups=np.array(units))
+    _label(monitor, labels, ~is_late & (places >= before))
+    monitor.stop_awaiting(monitor.issued - monitor.label_window)
+    _label(monitor, labels, is_late)
+
+
+def _label(monitor: Monitor, labels: Sequence[Any], chosen: Any) -> None:
+    some = [labels[i] for i in np.flatnonzero(chosen).tolist()]
+    if some:
+        _, places, correct = zip(*some, strict=True)
         monitor.update(np.array(correct, dtype=bool), ids=list(places))

@@ -5,24 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from surefoot._io.masking import masked
 from surefoot._io.printable import printable
 from surefoot.core.tally import Tally
+from surefoot.errors import InvalidPredictions
 from surefoot.files.identifiers import keep_as_written, text_of_id
 from surefoot.files.opening import open_data
-from surefoot.files.source import BadFile
-from surefoot.service.batches import class_text
+from surefoot.files.reasons import is_no_label
+from surefoot.files.source import BadFile, Batch
+from surefoot.predictions.borders import attempts_of
+from surefoot.service.batches import class_text, is_class
+from surefoot.service.refused import Refused
+from surefoot.service.rounded import DoubtOfWrittenOnes, add_doubts, doubt_of_ones
 
 #: Columns of a file by what they are, and the names they are known by.
 NAMES: dict[str, tuple[str, ...]] = {
     "id": ("id", "prediction_id", "request_id", "uuid"),
-    "confidence": ("confidence", "score"),
+    "confidence": ("confidence",),
     "doubt": ("doubt",),
     "predicted": ("predicted", "prediction", "y_pred"),
     "slice": ("slice",),
     "group": ("group",),
     "correct": ("correct", "is_correct"),
     "label": ("label", "truth", "y_true", "target"),
+    "attempted": ("attempted",),
 }
 _TEXTS = {"id", "predicted", "label", "slice", "group"}
 _RIGHT = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
@@ -44,9 +52,16 @@ def rows_of(path: str, named: Mapping[str, str]) -> tuple[str, dict[str, str], I
             f"{_listed(head)}",
             file=masked(path),
         )
+    if is_labels and "predicted" in columns and not {"correct", "label"} & named.keys():
+        raise BadFile(
+            f"column '{printable(columns['predicted'])}' holds predictions, and no column their confidences; name it "
+            f"with --confidence. To send labels alone, name theirs with --label or --correct. The columns are "
+            f"{_listed(head)}",
+            file=masked(path),
+        )
     if is_labels:
         role = "correct" if "correct" in columns else "label"
-        columns = {name: columns[name] for name in ("id", role)}
+        columns = {name: columns[name] for name in ("id", role, "attempted") if name in columns}
     elif "label" in columns and "predicted" not in columns:
         if "correct" not in columns:
             raise BadFile(
@@ -61,18 +76,38 @@ def rows_of(path: str, named: Mapping[str, str]) -> tuple[str, dict[str, str], I
             keep_as_written(sources, columns[role])
 
     def batches() -> Iterator[list[dict[str, Any]]]:
-        done = 0
+        done, written = 0, DoubtOfWrittenOnes()
         numbers = [columns[role] for role in ("confidence", "doubt") if role in columns]
         for source in sources:
             for batch in source.batches(list(columns.values()), numbers):
                 lists = {role: batch.table.column(name).to_pylist() for role, name in columns.items()}
-                yield [
+                attempted = _attempted(path, lists.pop("attempted", None), batch.table.num_rows)
+                rows = [
                     _row(path, done + i, dict(zip(lists, values, strict=True)))
                     for i, values in enumerate(zip(*lists.values(), strict=True))
+                    if attempted[i]
                 ]
+                if "confidence" in columns:
+                    stated = np.array([row.get("confidence", np.nan) for row in rows], dtype=np.float64)
+                    add_doubts(rows, written.of(stated) if source.is_text else _doubt_of_ones(batch, columns))
+                yield rows
                 done += batch.table.num_rows
 
     return ("labels" if is_labels else "predictions"), columns, batches()
+
+
+def _doubt_of_ones(batch: Batch, columns: Mapping[str, str]) -> float:
+    return doubt_of_ones(batch.table.column(columns["confidence"]).to_numpy())
+
+
+def _attempted(path: str, flags: list[Any] | None, rows: int) -> Any:
+    """Which rows were attempted: the others are neither right nor wrong, and are not sent."""
+    if flags is None:
+        return np.ones(rows, dtype=bool)
+    try:
+        return attempts_of(flags).flags
+    except InvalidPredictions as error:
+        raise BadFile(str(error).rstrip("."), file=masked(path)) from error
 
 
 def _column(path: str, role: str, wanted: str | None, head: list[str]) -> str | None:
@@ -103,6 +138,13 @@ def _row(path: str, number: int, row: dict[str, Any]) -> dict[str, Any]:
     if "id" not in row:
         raise BadFile(f"row {number + 1} has no id", file=masked(path))
     for role in _TEXTS.intersection(row):
+        if role in ("label", "predicted") and is_no_label(row[role]):
+            # as assess does: what programs write for a missing label is no class
+            raise BadFile(
+                f"{role} is {row[role]!r} in row {number + 1}, which is how programs write that there is none; leave "
+                "such rows out, or send their labels when they come",
+                file=masked(path),
+            )
         row[role] = _text(path, number, role, row[role])
     if isinstance(row.get("correct"), str | int | float) and not isinstance(row["correct"], bool):
         text = str(row["correct"]).strip().lower().removesuffix(".0")
@@ -114,7 +156,10 @@ def _row(path: str, number: int, row: dict[str, Any]) -> dict[str, Any]:
         row["correct"] = _RIGHT[text]
     if "label" in row and "predicted" in row:
         label = row.pop("label")
-        row.setdefault("correct", label == row["predicted"])
+        try:
+            row.setdefault("correct", is_class(row["predicted"], label, f"row {number + 1}"))
+        except Refused as refused:
+            raise BadFile(refused.message, file=masked(path)) from refused
     for role in ("confidence", "doubt"):
         if isinstance(row.get(role), str):
             try:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from surefoot._io.printable import printable_value
-from surefoot.service.batches import Label, Prediction
+from surefoot.service.batches import Label, Prediction, is_class
 from surefoot.service.database import Cursor, Database, Kinds
 from surefoot.service.refused import Refused
 
@@ -358,6 +358,9 @@ class _Draft:
             return False
         now = _resolve(name, row, correct, label)
         if row.correct is not None:
+            # two classes may both be wrong, and only one of them is true
+            if None not in (row.label, label) and row.label != label:
+                raise _contradiction(name, row.label, label)
             if row.correct != now:
                 raise _contradiction(name, row.correct, now)
             return False
@@ -377,7 +380,7 @@ def _resolve(name: str, row: Row, correct: int | bool | None, label: str | None)
             f"id {printable_value(name)} was predicted without a class, so the label {printable_value(label)} cannot "
             "be compared; send correct (true or false), or predicted with the prediction",
         )
-    return int(row.predicted == label)
+    return int(is_class(row.predicted, label, f"id {printable_value(name)}"))
 
 
 def _contradiction(name: str, before: Any, now: Any) -> Refused:
