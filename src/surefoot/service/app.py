@@ -22,7 +22,7 @@ from starlette.routing import Route
 
 from surefoot._io.printable import printable, printable_value
 from surefoot.render import html
-from surefoot.service import batches
+from surefoot.service import batches, kept
 from surefoot.service.exposition import CONTENT_TYPE, exposition, numbers_of
 from surefoot.service.limits import Rate, read_body
 from surefoot.service.openapi import document
@@ -97,6 +97,7 @@ class App:
                 self._route(f"{of_stream}/state", self.state, "GET"),
                 self._route(f"{of_stream}/report", self.report, "GET"),
                 self._route(f"{of_stream}/tally", self.tally, "GET"),
+                self._route(f"{of_stream}/rows", self.rows, "GET"),
                 self._route(f"{of_stream}/reference", self.reference, "PUT"),
             ],
             exception_handlers={HTTPException: _plain_error},
@@ -193,6 +194,18 @@ class App:
     def _tally(self, request: Request, which: dict[str, Any], model: str, version: str) -> Response:
         total = self.service.total(self.service.find(model, version), **which)
         return Response(total.to_text(), media_type="application/json")
+
+    async def rows(self, request: Request) -> Response:
+        """The last labelled rows, for what needs rows and not a tally."""
+        model, version = _names(request)
+        await self._check(request, "read", model)
+        _check_query(request, "since")
+        since = _hour(request, "since") or 0
+
+        def read() -> str:
+            return kept.as_lines(kept.labelled_rows(self.service.database, self.service.find(model, version), since))
+
+        return PlainTextResponse(await self._read(read), media_type=batches.LINES)
 
     async def _window(self, request: Request, answer: Callable[..., Response], *more: str) -> Response:
         model, version = _names(request)

@@ -113,9 +113,9 @@ class Follower:
                     self.parts.save(cursor, parts)
             self._saved = self.followed
 
-    def forget(self, before_hour: int) -> None:
+    def forget(self, before_hour: int, this_hour: int | None = None) -> None:
         """Drop ids that are no longer needed, and await the labels of slices no longer than those of the stream."""
-        forget(self._database, self.stream, self.monitor.label_window, before_hour)
+        forget(self._database, self.stream, self.monitor.label_window, before_hour, this_hour)
         with self._lock, self._database.reading() as cursor:
             self.parts.stop_awaiting(cursor)
 

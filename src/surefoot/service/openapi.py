@@ -71,6 +71,7 @@ def document() -> dict[str, Any]:
             f"{of_stream}/state": _get("Where the model stands."),
             f"{of_stream}/report": _get_report(),
             f"{of_stream}/tally": _get("Their tally, as surefoot.Tally.load reads it.", window=True),
+            f"{of_stream}/rows": _get_rows(),
             f"{of_stream}/reference": _put_reference(),
             "/v1/models": _get("The models that the token may read.", of_stream=False),
             "/metrics": _get("Numbers for Prometheus.", of_stream=False, kind="text/plain"),
@@ -113,6 +114,14 @@ def _get_report() -> dict[str, Any]:
     schema = {"type": "string", "enum": ["html", "json"], "default": "html"}
     found["get"]["parameters"].append({"name": "format", "in": "query", "schema": schema})
     found["get"]["responses"]["200"]["content"][JSON] = {}
+    return found
+
+
+def _get_rows() -> dict[str, Any]:
+    found = _get("The last labelled rows whose ids are kept, as JSON lines.", kind=LINES)
+    words, kind = "First day or hour in UTC, such as 2026-03-01 or 2026-03-01T14.", {"type": "string"}
+    found["get"]["parameters"].append({"name": "since", "in": "query", "schema": kind, "description": words})
+    found["get"]["responses"] |= _errors("400")
     return found
 
 

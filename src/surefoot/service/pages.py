@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,16 +20,19 @@ from surefoot.render.expectation import summary as expected_summary
 from surefoot.render.html import page
 from surefoot.render.monitor_view import open_episode, watching
 from surefoot.render.next_steps import next_steps
-from surefoot.render.numbers import count, pluralize, rough_count
+from surefoot.render.numbers import count, pluralize, rough_count, round_down, round_up
 from surefoot.render.svg import draw
 from surefoot.render.tables import Body, Cell, HtmlTable, Row
+from surefoot.risk.stream.episodes import Episode
 from surefoot.risk.stream.monitor import Monitor
 from surefoot.risk.stream.slices import limit
 from surefoot.service.following import Follower
-from surefoot.service.reference import UNKNOWN, Reference
+from surefoot.service.kept import METHOD, NAME, Suggestion, hour_of
+from surefoot.service.reference import UNKNOWN
+from surefoot.service.refused import Refused
 from surefoot.service.standing import headline, summary
 from surefoot.service.store import Stream
-from surefoot.service.totals import by_day, by_hour, by_slice, total
+from surefoot.service.totals import DAY, by_day, by_hour, by_slice, total
 
 if TYPE_CHECKING:
     from surefoot.service.service import Service
@@ -112,19 +116,29 @@ def stream_page(service: Service, stream: Stream) -> str:
     with service.looking(stream) as follower:
         m = follower.monitor
         counts = service.find(stream.model, stream.version).counts
+        episode, is_off = open_episode(m), m.alarm or open_episode(m) is not None
         evidence, answer, lede = _evidence(m), headline(counts, m), typeset(f"{summary(counts, m)} {watching(m)}")
         slices, labels = _slices(follower, by_slice(service.database, stream)), _labels(service, stream, m)
     sections: list[dict[str, Any]] = [evidence]
+    name = f"{stream.model}/{stream.version}"
+    rows = f"/v1/models/{name}/rows"
     if found is not None:
-        assessment = surefoot.assess(found)
-        sections += _reliability(assessment, known)
+        recent = None if episode is None else _since(service, stream, episode)
+        shown = {"over all labelled predictions": surefoot.assess(found)}
+        if recent is not None:
+            since = time.strftime("%Y-%m-%dT%H", time.gmtime(recent[0] * 3600))
+            shown = {f"since {since.replace('T', ' ')}:00 UTC": recent[1], **shown}
+            rows += f"?since={since}"
+        if known is not None:
+            shown["in the reference"] = known.assessment
+        suggested = service.suggestion(stream, 0 if recent is None else recent[0])
+        sections.append(_reliability(shown, _advice(shown, suggested, rows, is_off=is_off)))
         sections.append(_days(hours))
     if slices is not None:
         sections.append(slices)
     sections.append(labels)
     if known is not None:
         sections.append(_expected(service.expected(stream, known)))
-    name = f"{stream.model}/{stream.version}"
     return page(
         "service_model.html.jinja",
         source=name,
@@ -136,23 +150,76 @@ def stream_page(service: Service, stream: Stream) -> str:
     )
 
 
-def _reliability(now: Assessment, known: Reference | None) -> Iterator[dict[str, Any]]:
-    """Reliability now and in the reference, and what to do about it."""
-    titled = [("Does accuracy match confidence?", now)]
-    if known is not None:
-        titled = [("Does accuracy match confidence now?", now), ("Did it in the reference?", known.assessment)]
+def _since(service: Service, stream: Stream, episode: Episode) -> tuple[int, Assessment] | None:
+    """The hour in which a change began, or its day, and the rows since then; None if none of them is kept."""
+    hour = hour_of(service.database, stream, episode.onset)
+    if hour is None:
+        return None
+    try:
+        found = total(service.database, stream, since=hour)
+    except Refused:
+        # its hours have become a day
+        hour = hour // DAY * DAY
+        found = total(service.database, stream, since=hour)
+    return None if found is None else (hour, surefoot.assess(found))
+
+
+def _reliability(shown: Mapping[str, Assessment], note: str) -> dict[str, Any]:
+    """Reliability of some rows and of others beside them, and what to do about it."""
     figures = []
-    for title, one in titled:
+    for title, one in shown.items():
         if one.reliability:
-            # both on the same axes
-            every = {"all": one.reliability, **{name: other.reliability for name, other in titled if other is not one}}
-            figure = reliability_figure(every)
+            # all on the same axes
+            others = {other: a.reliability for other, a in shown.items() if a is not one}
+            figure = reliability_figure({"all": one.reliability, **others})
             chart = draw(replace(figure, layers={"all": figure.layers["all"]}), "observed accuracy by confidence")
             caption = f"{pluralize(one.risk.n, 'labelled prediction')}: {one.verdict}."
-            figures.append({"title": title, "caption": caption, "chart": chart})
-    steps = " ".join(step.words.rstrip(":") + "." * step.words.endswith(":") for step in next_steps(now))
-    report = "The report has the details; the tally, loaded with surefoot.Tally.load, is what the commands take."
-    yield {"title": "Reliability", "figures": figures, "tables": [], "note": f"{steps} {report}"}
+            figures.append({"title": f"Accuracy and confidence {title}", "caption": caption, "chart": chart})
+    return {"title": "Does accuracy match confidence?", "figures": figures, "tables": [], "note": note}
+
+
+def _advice(shown: Mapping[str, Assessment], found: Suggestion | None, rows: str, *, is_off: bool) -> str:
+    """What to do next, with the calibrator that is suggested; while something is off, no threshold is."""
+    (which, now), *_ = shown.items()
+    risky = ("overconfident", "underconfident", "mixed")
+    words = []
+    if is_off:
+        words.append(
+            "While this lasts, act on no threshold and no calibrator that was found before: those were for the "
+            "confidences as they were."
+        )
+        if now.verdict not in risky:
+            words.append(
+                f"Predictions {which} do not show by themselves what the evidence shows: look at the days below."
+            )
+    elif now.verdict not in risky:
+        words += [step.words.rstrip(":") + "." * step.words.endswith(":") for step in next_steps(now)]
+    if (is_off or now.verdict in risky) and found is not None:
+        words.append(_suggestion(found, rows))
+    elif now.verdict in risky:
+        words.append(
+            "Recalibrate on labelled predictions that the model was not trained on; too few are kept to say what that "
+            "would bring."
+        )
+    return " ".join((*words, "The report has the details."))
+
+
+def _suggestion(found: Suggestion, rows: str) -> str:
+    """A calibrator, what it brings, and how to get it."""
+    last = f"the last {pluralize(found.rows, 'labelled prediction')} that {'is' if found.rows == 1 else 'are'} kept"
+    after = f"{found.log_loss_after:.3f}"
+    if math.isinf(found.log_loss):
+        brings = f"takes log loss from infinite to {after}"
+    elif found.low <= 0:
+        brings = f"does not clearly lower log loss ({found.log_loss:.3f}, then {after})"
+    else:
+        interval = f"95% CI {round_down(found.low, 2)} to {round_up(found.high, 2)}"
+        brings = f"lowers log loss from {found.log_loss:.3f} by {found.saved:.2g} ({interval})"
+    return (
+        f"Calibrator: {METHOD} on {last} {brings}, cross-fitted. To fit it, save {rows} as rows.jsonl, "
+        f"then: surefoot calibrate --fit rows.jsonl --truth correct --probabilities confidence --method {NAME} --save "
+        "calibrator.json"
+    )
 
 
 def _expected(found: Expected | str) -> dict[str, Any]:

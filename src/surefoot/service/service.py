@@ -19,8 +19,10 @@ from surefoot.render.monitor_view import plain
 from surefoot.risk.stream.slices import limit
 from surefoot.service import notices, reference, totals
 from surefoot.service.batches import check_name
+from surefoot.service.clock import Clock
 from surefoot.service.database import Database
 from surefoot.service.following import Follower
+from surefoot.service.kept import Suggestion, labelled_rows, suggest
 from surefoot.service.notices import Outbox
 from surefoot.service.reference import Reference
 from surefoot.service.refused import Refused
@@ -77,6 +79,8 @@ class Service:
         self._messenger = None if webhook is None else Messenger(self._outbox, webhook)
         self._followers: dict[int, Follower] = {}
         self._expected: dict[int, tuple[float, int, Expected | str]] = {}
+        self._suggested: dict[int, tuple[float, int, Suggestion | None]] = {}
+        self._clock = Clock()
         #: What was announced of each stream, by this process, and of which streams chores have failed.
         self._announced: dict[int, Any] = {}
         self._failing: set[str] = set()
@@ -184,6 +188,15 @@ class Service:
         """The tally that a model is compared with."""
         return reference.find(self.database, stream)
 
+    def suggestion(self, stream: Stream, since: int = 0) -> Suggestion | None:
+        """What a calibrator brings on the last labelled rows, from an hour on; computed once a minute at most."""
+        now = time.monotonic()
+        held = self._suggested.get(stream.key)
+        if held is None or now - held[0] > _FRESH or held[1] != since:
+            held = (now, since, suggest(labelled_rows(self.database, stream, since)))
+            self._suggested[stream.key] = held
+        return held[2]
+
     def expected(self, stream: Stream, known: Reference) -> Expected | str:
         """What to expect of rows without labels, computed once a minute at most."""
         now = time.monotonic()
@@ -247,8 +260,9 @@ class Service:
         totals.merge_hours(self.database, stream, hour, self.keep_hours)
         if (follower := self._followers.get(stream.key)) is not None:
             follower.save()
-            # the hour in which a row came began up to an hour before it
-            follower.forget(hour - self.keep_ids)
+            if self._clock.is_steady():
+                # the hour in which a row came began up to an hour before it
+                follower.forget(hour - self.keep_ids, hour)
 
 
 def slices_of(follower: Follower, sums: Mapping[str, tuple[int, float, int]]) -> list[dict[str, Any]]:

@@ -232,19 +232,21 @@ def merge_hours(database: Database, stream: Stream, now_hour: int, keep_hours: i
             added.write(cursor)
 
 
-def forget(database: Database, stream: Stream, label_window: int, before_hour: int) -> None:
+def forget(
+    database: Database, stream: Stream, label_window: int, before_hour: int, this_hour: int | None = None
+) -> None:
     """Drop the ids of rows that are counted, or no longer awaited, once a window of predictions has passed.
 
-    None that came in an hour from ``before_hour`` on. In short transactions, so that rows that come in wait for none of
-    them long.
+    None that came in an hour from ``before_hour`` on; rows of hours after ``this_hour``, when the clock was ahead, do
+    not keep those behind them. In short transactions, so that rows that come in wait for none of them long.
     """
     after: int | None = 0
     while after is not None:
         with database.writing() as cursor:
-            after = _forget_some(cursor, stream.key, label_window, before_hour, after)
+            after = _forget_some(cursor, stream.key, label_window, (before_hour, this_hour or 1 << 60), after)
 
 
-def _forget_some(cursor: Cursor, key: int, label_window: int, before_hour: int, after: int) -> int | None:
+def _forget_some(cursor: Cursor, key: int, label_window: int, hours: tuple[int, int], after: int) -> int | None:
     """Drop some ids behind an event; the event up to which that is done, or None if there is no more to do."""
     # who else would drop them waits here
     found = cursor.one(
@@ -252,6 +254,7 @@ def _forget_some(cursor: Cursor, key: int, label_window: int, before_hour: int, 
     )
     assert found is not None
     places, events, *done = found
+    before_hour, this_hour = hours
     place, counted = places - label_window, min(done)
     # labels that came first: those whose prediction is counted, and those whose prediction never came
     early = min(counted, events - 2 * label_window)
@@ -263,7 +266,9 @@ def _forget_some(cursor: Cursor, key: int, label_window: int, before_hour: int, 
     assert span is not None
     first, hour, begun, last = span
     # rows with a label that was known have no place, and are dropped by their event
-    is_over = last is None or hour >= before_hour or (first is not None and first >= place and begun > early)
+    is_over = (
+        last is None or before_hour <= hour <= this_hour or (first is not None and first >= place and begun > early)
+    )
     if not is_over:
         cursor.run(
             "DELETE FROM prediction WHERE stream = ? AND event > ? AND event <= ? AND hour < ? "
