@@ -60,8 +60,9 @@ def test_while_a_change_lasts_the_page_shows_the_rows_since_and_advises_no_thres
     assert "act on no threshold and no calibrator that was found before" in text
     assert "without review" not in text.lower()
     # what is suggested was fitted to the rows since then
-    assert "SafePlatt on the last 1,000 labelled predictions" in text
+    assert "SafePlatt, cross-fitted on the last 1,000 labelled predictions" in text
     assert f"/v1/models/m/1/rows?since={time.strftime('%Y-%m-%dT%H', time.gmtime(now))} as rows.jsonl" in text
+    assert "surefoot calibrate --fit rows.jsonl --truth correct" in text
 
 
 def test_what_the_calibrator_brings_is_that_of_rows_it_was_not_fitted_to(service: Service, tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ def stream_page(service: Service, stream: Stream) -> str:
         if known is not None:
             shown["in the reference"] = known.assessment
         suggested = service.suggestion(stream, 0 if recent is None else recent[0])
-        sections.append(_reliability(shown, _advice(shown, suggested, rows, is_off=is_off)))
+        sections.append(_reliability(shown) | _advice(shown, suggested, rows, is_off=is_off))
         sections.append(_days(hours))
     if slices is not None:
         sections.append(slices)
@@ -164,8 +164,8 @@ def _since(service: Service, stream: Stream, episode: Episode) -> tuple[int, Ass
     return None if found is None else (hour, surefoot.assess(found))
 
 
-def _reliability(shown: Mapping[str, Assessment], note: str) -> dict[str, Any]:
-    """Reliability of some rows and of others beside them, and what to do about it."""
+def _reliability(shown: Mapping[str, Assessment]) -> dict[str, Any]:
+    """Reliability of some rows and of others beside them."""
     figures = []
     for title, one in shown.items():
         if one.reliability:
@@ -175,14 +175,14 @@ def _reliability(shown: Mapping[str, Assessment], note: str) -> dict[str, Any]:
             chart = draw(replace(figure, layers={"all": figure.layers["all"]}), "observed accuracy by confidence")
             caption = f"{pluralize(one.risk.n, 'labelled prediction')}: {one.verdict}."
             figures.append({"title": f"Accuracy and confidence {title}", "caption": caption, "chart": chart})
-    return {"title": "Does accuracy match confidence?", "figures": figures, "tables": [], "note": note}
+    return {"title": "Does accuracy match confidence?", "figures": figures, "tables": []}
 
 
-def _advice(shown: Mapping[str, Assessment], found: Suggestion | None, rows: str, *, is_off: bool) -> str:
+def _advice(shown: Mapping[str, Assessment], found: Suggestion | None, rows: str, *, is_off: bool) -> dict[str, Any]:
     """What to do next, with the calibrator that is suggested; while something is off, no threshold is."""
     (which, now), *_ = shown.items()
     risky = ("overconfident", "underconfident", "mixed")
-    words = []
+    words, commands = [], []
     if is_off:
         words.append(
             "While this lasts, act on no threshold and no calibrator that was found before: those were for the "
@@ -195,17 +195,21 @@ def _advice(shown: Mapping[str, Assessment], found: Suggestion | None, rows: str
     elif now.verdict not in risky:
         words += [step.words.rstrip(":") + "." * step.words.endswith(":") for step in next_steps(now)]
     if (is_off or now.verdict in risky) and found is not None:
-        words.append(_suggestion(found, rows))
+        words.append(f"{_suggestion(found)} To fit it, save {rows} as rows.jsonl, and run the command below.")
+        commands.append(
+            f"surefoot calibrate --fit rows.jsonl --truth correct --probabilities confidence --method {NAME} --save "
+            "calibrator.json"
+        )
     elif now.verdict in risky:
         words.append(
             "Recalibrate on labelled predictions that the model was not trained on; too few are kept to say what that "
             "would bring."
         )
-    return " ".join((*words, "The report has the details."))
+    return {"note": " ".join((*words, "The report has the details.")), "commands": commands}
 
 
-def _suggestion(found: Suggestion, rows: str) -> str:
-    """A calibrator, what it brings, and how to get it."""
+def _suggestion(found: Suggestion) -> str:
+    """A calibrator, and what it brings."""
     last = f"the last {pluralize(found.rows, 'labelled prediction')} that {'is' if found.rows == 1 else 'are'} kept"
     after = f"{found.log_loss_after:.3f}"
     if math.isinf(found.log_loss):
@@ -215,11 +219,7 @@ def _suggestion(found: Suggestion, rows: str) -> str:
     else:
         interval = f"95% CI {round_down(found.low, 2)} to {round_up(found.high, 2)}"
         brings = f"lowers log loss from {found.log_loss:.3f} by {found.saved:.2g} ({interval})"
-    return (
-        f"Calibrator: {METHOD} on {last} {brings}, cross-fitted. To fit it, save {rows} as rows.jsonl, "
-        f"then: surefoot calibrate --fit rows.jsonl --truth correct --probabilities confidence --method {NAME} --save "
-        "calibrator.json"
-    )
+    return f"Recalibrate: {METHOD}, cross-fitted on {last}, {brings}."
 
 
 def _expected(found: Expected | str) -> dict[str, Any]:
@@ -247,7 +247,7 @@ def _evidence(m: Monitor) -> dict[str, Any]:
             "chart": draw(change_figure(m), "evidence of a change over time"),
         },
     ]
-    return {"title": "Evidence over time", "figures": figures, "tables": [], "note": ""}
+    return {"title": "Evidence over time", "figures": figures, "tables": [], "note": "", "commands": []}
 
 
 def _days(hours: Sequence[tuple[str, int, int, int, float, int]]) -> dict[str, Any]:
