@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -119,7 +121,7 @@ def evidence_of(predictions: Predictions, request: Request) -> Evidence:
     evidence = Evidence(kept, chosen, reasons, labels=kept.labels)
     groups = request.groups
     if groups is None:
-        return replace(evidence, parts=[Part(value, part) for value, part in (kept.slices or {}).items()])
+        return replace(evidence, parts=in_order([Part(value, part) for value, part in (kept.slices or {}).items()]))
     assert isinstance(predictions, FramePredictions)
     parts = [
         Part(value, part, None, dependence_within(predictions.slice(request.by, value), groups, part, of_slice=True))
@@ -211,8 +213,16 @@ def evidence_of_tally(kept: Tally, request: Request) -> Evidence:
     if kept.view == "classes":
         parts = [Part(label, part) for label, part in (kept.events or {}).items()]
         return Evidence(kept, request.choose(held), reasons, parts, "class", kept.labels)
-    parts = [Part(value, part) for value, part in (kept.slices or {}).items()]
+    parts = in_order([Part(value, part) for value, part in (kept.slices or {}).items()])
     return Evidence(kept, request.choose(held), reasons, parts, kept.by, kept.labels)
+
+
+def in_order(parts: list[Part]) -> list[Part]:
+    """Slices of one kind rising; those that are text and all numbers, as in a file, in the order of the numbers."""
+    with suppress(ValueError):
+        numbers = {part.value: float(part.value) for part in parts}
+        return sorted(parts, key=lambda part: (math.isnan(numbers[part.value]), numbers[part.value], part.value))
+    return parts
 
 
 def parts_of(rows: ArrayPredictions, values: Any, chosen: Mapping[str, Metric], codes: Codes | None) -> list[Part]:
@@ -223,10 +233,12 @@ def parts_of(rows: ArrayPredictions, values: Any, chosen: Mapping[str, Metric], 
         for name, metric in chosen.items()
         if metric.additive and (count <= MOST_CLASSES_OF_SLICES or not metric.is_of_classes)
     }
-    return [
-        Part(value, exact_tally(part, kept), part, None if codes is None else dependence_of(part, codes[where]))
-        for value, part, where in rows.split(values)
-    ]
+    return in_order(
+        [
+            Part(value, exact_tally(part, kept), part, None if codes is None else dependence_of(part, codes[where]))
+            for value, part, where in rows.split(values)
+        ]
+    )
 
 
 def exact_tally(rows: ArrayPredictions, chosen: Mapping[str, Metric]) -> Tally:

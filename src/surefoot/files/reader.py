@@ -21,6 +21,7 @@ from surefoot.files.accounting import Accounting, Manner
 from surefoot.files.delimited import DelimitedFile
 from surefoot.files.finding import Ambiguous, are_complete, find_columns
 from surefoot.files.held import Reading
+from surefoot.files.identifiers import keep_as_written
 from surefoot.files.labelling import Labelling
 from surefoot.files.log import Log
 from surefoot.files.notes import answers_beside, notes_of
@@ -107,7 +108,10 @@ class Reader(Labelling):
         ]
         for source in sources:
             if isinstance(source, DelimitedFile):
-                source.verbatim = frozenset(self.show) - {*self.columns.names(), sliced, group}
+                source.verbatim = frozenset(self.show) - {*self.columns.names()}
+        # 007 and 7, or 1.1 and 1.10, are two slices and two groups
+        for parts in {sliced, group} - {None, *self.columns.names()}:
+            keep_as_written(sources, str(parts))
         self.looks_grouped = (
             "" if group is not None else repeated_identifier(first.head(), {*self.columns.names(), sliced})
         )
