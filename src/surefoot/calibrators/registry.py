@@ -94,7 +94,11 @@ class _Fitted:
                 "classes": ListOf(Label(), least=2),
                 "maps": ListOf(own, least=1),
             },
-            {"support": Maybe(Record({"rows": Whole(1), "overall": Number(0, 1)})), "percentages": Flag()},
+            {
+                "support": Maybe(Record({"rows": Whole(1), "overall": Number(0, 1)})),
+                "percentages": Flag(),
+                "columns": ListOf(Text()),
+            },
         )
         shape.check(value, where)
         for part, known in (("parameters", defaults), ("maps", own.fields)):
@@ -119,6 +123,9 @@ def _unpack(body: dict[str, Any]) -> Calibrator:
     if found.is_safe and support is None:
         raise ValueError("what its guarantee rests on is missing")
     found.classes_, found.maps_ = np.array(classes), maps
-    found.is_of_percentages = body.get("percentages", False)
+    columns = tuple(body.get("columns", ()))
+    if columns and (len(set(columns)) != len(columns) or len(columns) != len(classes)):
+        raise ValueError("classes and columns do not fit together")
+    found.is_of_percentages, found.columns = body.get("percentages", False), columns
     found.support_ = None if support is None else Support(support["rows"], support["overall"])
     return found
