@@ -16,6 +16,7 @@ from surefoot._io.printable import printable
 from surefoot.errors import MissingPackage
 from surefoot.files.excel import as_numbers
 from surefoot.files.finding import Ambiguous
+from surefoot.files.one_kind import OneKind
 from surefoot.files.part import Part, listed
 from surefoot.files.source import BadFile, Batch
 from surefoot.files.statements import checked_query, quoted
@@ -139,6 +140,9 @@ class Database(ABC):
 class Sqlite(Database):
     """A SQLite file, by the standard library: SQLite has no types of columns, only of values, so all of them decide."""
 
+    #: Columns of labels, which hold values of one kind.
+    labels: frozenset[str] = frozenset()
+
     def _connect(self) -> sqlite3.Connection:
         place = f"file:{quote(str(Path(self._place).absolute()))}?mode=ro"
         # read in the thread that reads ahead, never in two at once
@@ -166,7 +170,7 @@ class Sqlite(Database):
     def _read(self, statement: str, names: list[str] | None) -> Iterator[Batch]:
         import pyarrow as pa
 
-        done = 0
+        done, one_kind = 0, OneKind(self.name)
         try:
             with closing(self._connect()) as connection:
                 found = connection.execute(statement)
@@ -176,6 +180,9 @@ class Sqlite(Database):
                 types, total = (None, len(rows)) if len(rows) < _ROWS else self._types_of(connection, titles)
                 while True:
                     columns = list(zip(*rows, strict=True)) if rows and titles else [() for _ in titles]
+                    for title, values in zip(titles, columns, strict=True):
+                        if title in self.labels and names is not None:
+                            one_kind.check(title, values, done)
                     kinds = types or [_type_of({_KIND.get(type(v), "text") for v in values}) for values in columns]
                     arrays = [_sqlite_array(values, kind) for values, kind in zip(columns, kinds, strict=True)]
                     done += len(rows)

@@ -18,10 +18,13 @@ from surefoot.core.term import Term
 from surefoot.core.view import View, check_view
 from surefoot.errors import InvalidPredictions, InvalidTally
 from surefoot.files.accounting import Accounting, Manner
+from surefoot.files.databases import Sqlite
 from surefoot.files.delimited import DelimitedFile
+from surefoot.files.excel import ExcelFile
 from surefoot.files.finding import Ambiguous, are_complete, find_columns
 from surefoot.files.held import Reading
 from surefoot.files.identifiers import keep_as_written
+from surefoot.files.json_lines import JsonLinesFile
 from surefoot.files.labelling import Labelling
 from surefoot.files.log import Log
 from surefoot.files.notes import answers_beside, notes_of
@@ -109,6 +112,8 @@ class Reader(Labelling):
         for source in sources:
             if isinstance(source, DelimitedFile):
                 source.verbatim = frozenset(self.show) - {*self.columns.names()}
+            if isinstance(source, JsonLinesFile | Log | ExcelFile | Sqlite):
+                source.labels = frozenset(filter(None, (self.columns.truth, self.columns.predicted)))
         # 007 and 7, or 1.1 and 1.10, are two slices and two groups
         for parts in {sliced, group} - {None, *self.columns.names()}:
             keep_as_written(sources, str(parts))
