@@ -69,3 +69,9 @@ def test_a_search_takes_for_numbers_what_is_safely_a_number(tmp_path: Path) -> N
     for name in ("postcode", "id"):
         assert found.column(name).to_pylist() == columns[name]
     assert found.column("signed").to_pylist() == ["-07", "7"]
+
+
+def test_a_whole_number_that_a_float_column_has_rounded_is_no_label(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("truth,predicted,confidence\n9007199254740993,9007199254740992,0.9\n1.0,1,0.8\n")
+    with pytest.raises(sf.InvalidPredictions, match=r"row 1: truth is 9007199254740992.0, which is no label"):
+        sf.load(tmp_path / "a.csv")

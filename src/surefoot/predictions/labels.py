@@ -278,6 +278,9 @@ def _whole_number(argument: str, row: int, value: Any) -> int:
 def refuse_fraction(argument: str, row: int, value: float) -> InvalidPredictions:
     """The error for a number that is no label."""
     error = WHOLE.error(argument, row, value)
+    if value % 1 == 0:
+        # such a float may have been another whole number
+        return error.at(hint="floats of 2**53 and more stand for several whole numbers: give integers or text")
     if argument not in ("y_true", "y_pred"):
         return error
     return error.at(hint=f"{error.hint}. If these are probabilities, use Predictions.from_probabilities")
