@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+from zipfile import ZipFile
 
+import openpyxl
 import pyarrow as pa
 import pyarrow.csv
 import pytest
@@ -75,3 +80,42 @@ def test_a_whole_number_that_a_float_column_has_rounded_is_no_label(tmp_path: Pa
     (tmp_path / "a.csv").write_text("truth,predicted,confidence\n9007199254740993,9007199254740992,0.9\n1.0,1,0.8\n")
     with pytest.raises(sf.InvalidPredictions, match=r"row 1: truth is 9007199254740992.0, which is no label"):
         sf.load(tmp_path / "a.csv")
+
+
+IDS = [2**53 + 1, 2**53, 0.5, 7, 7.0, -(2**53) - 1]
+AS_TEXT = ["9007199254740993", "9007199254740992", "0.5", "7", "7", "-9007199254740993"]
+
+
+def _excel(path: Path, ids: list[object]) -> str:
+    book = openpyxl.Workbook()
+    for row in (["id", "correct", "confidence"], *([1000 + i, 1, 0.9] for i in range(len(ids)))):
+        book.active.append(row)
+    book.save(path / "b.xlsx")
+    # openpyxl would write floats
+    with ZipFile(path / "b.xlsx") as held, ZipFile(path / "a.xlsx", "w") as written:
+        for name in held.namelist():
+            text = held.read(name).decode()
+            for i, one in enumerate(ids):
+                text = text.replace(f"<v>{1000 + i}</v>", f"<v>{one}</v>")
+            written.writestr(name, text)
+    return str(path / "a.xlsx")
+
+
+def _sqlite(path: Path, ids: list[object]) -> str:
+    with closing(sqlite3.connect(path / "a.db")) as connection, connection:
+        connection.execute("create table runs (id, correct integer, confidence real)")
+        connection.executemany("insert into runs values (?, 1, 0.9)", [(one,) for one in ids])
+    return str(path / "a.db")
+
+
+@pytest.mark.parametrize("write", [_excel, _sqlite])
+@pytest.mark.parametrize("size", [1, 2, 1 << 17])
+def test_large_ids_beside_a_float_are_kept_apart(
+    write: Callable[..., str], size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("surefoot.files.databases._ROWS", size)
+    path = write(tmp_path, IDS)
+    assert [one for _, ids, _ in reading.follow(path, {}, identifier="id", delimiter=None) for one in ids] == AS_TEXT
+    assert reading.read(path, {}, group="id").groups.tolist() == AS_TEXT
+    (tmp_path / "whole").mkdir()
+    assert reading.read(write(tmp_path / "whole", [2**60, 2**60 + 1, 7]), {}, group="id").groups.dtype == "int64"

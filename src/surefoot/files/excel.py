@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from surefoot._io.printable import printable
 from surefoot.errors import MissingPackage
+from surefoot.files.cells import is_beyond_floats
 from surefoot.files.finding import Ambiguous
 from surefoot.files.one_kind import OneKind
 from surefoot.files.part import listed
@@ -220,7 +221,7 @@ def _array(values: list[Any]) -> pa.Array:
         return pa.array(values, pa.bool_())
     if kinds == {int} and all(value is None or -(2**63) <= value < 2**63 for value in values):
         return pa.array(values, pa.int64())
-    if kinds <= {int, float}:
+    if kinds <= {int, float} and not any(map(is_beyond_floats, values)):
         return pa.array([None if value is None else float(value) for value in values], pa.float64())
     # midnight is how a sheet stores a day
     days = kinds == {datetime.datetime} and all(value is None or value.time() == datetime.time() for value in values)
