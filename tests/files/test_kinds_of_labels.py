@@ -105,3 +105,19 @@ def test_a_later_batch_of_a_large_table_is_held_to_the_kind_of_the_first(
     path = _sqlite(tmp_path, [("a", "a", 0.9)] * 20 + [(1, 1, 0.9)] * 20)
     with pytest.raises(sf.InvalidPredictions, match="row 21: truth is 1, which is a number, but row 1 holds 'a'"):
         sf.load(path)
+
+
+def test_labels_that_only_spaces_or_capitals_tell_apart_are_pointed_out(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("truth,predicted,confidence\ncat,cat ,0.9\ndog,dog,0.8\n")
+    found = sf.assess(path)
+    # results take labels to the character
+    assert found["accuracy"] == 0.5
+    assert "Labels 'cat' and 'cat ' both occur; if they are one class, write them alike." in found.notes
+    path.write_text("truth,predicted,confidence\ncat,Cat,0.9\ncat ,DOG,0.8\ndog,CAT,0.8\n")
+    assert any(
+        note.startswith("Labels 'CAT' and 'Cat' and 'cat' and 'cat '; 'DOG' and 'dog' all occur")
+        for note in sf.assess(path).notes
+    )
+    path.write_text("truth,predicted,confidence\ncat,cat,0.9\ndog,dog,0.8\n")
+    assert not any("occur" in note for note in sf.assess(path).notes)
