@@ -368,6 +368,7 @@ def _apply(
     from surefoot.files.databases import is_address
     from surefoot.files.source import BadFile
     from surefoot.files.unlabelled import scores_of
+    from surefoot.predictions.columns import as_text
 
     sources = _open(path, delimiter, part, "correct")
     names = _columns_for(model, sources[0], columns, positive) if names is None else names
@@ -393,7 +394,8 @@ def _apply(
     # a column called confidence is that of answers which are right or wrong: nothing is decided by it
     is_correctness = "confidence" in corrected
     if not is_correctness:
-        corrected["predicted"] = model.classes_[largest]
+        classes = model.classes_.tolist()
+        corrected["predicted"] = as_text(classes, largest) if isinstance(classes[0], str) else model.classes_[largest]
         corrected["confidence"] = found[np.arange(len(found)), largest]
     table = _rows(sources) if whole is None else whole
     for name, column in corrected.items():

@@ -36,7 +36,7 @@ from surefoot.metrics import ALL
 from surefoot.metrics.tallying import tally, terms_for
 from surefoot.predictions import ArrayPredictions, Predictions
 from surefoot.predictions.attempts import NothingAttempted
-from surefoot.predictions.columns import as_array
+from surefoot.predictions.columns import as_array, as_text
 from surefoot.predictions.events import view_of
 from surefoot.predictions.labels import (
     as_labels,
@@ -394,7 +394,7 @@ class Reader(Labelling):
             )
         try:
             values = np.asarray(column)
-            return np.array([str(v) for v in values]) if values.dtype.kind not in "biuU" else values
+            return as_text([str(v) for v in values]) if values.dtype.kind not in "biuU" else values
         except (ValueError, TypeError) as error:
             why = f"rows cannot be {how.replace(' it', '')} '{printable(name)}' ({error})"
             raise BadFile(why, file=self.name) from error
