@@ -16,7 +16,7 @@ from surefoot.core.metric import Metric
 from surefoot.core.tally import Label, Tally, add_not_attempted
 from surefoot.errors import InvalidPredictions, MetricUnavailable
 from surefoot.metrics import ALL
-from surefoot.metrics.tallying import ALWAYS, by_name, terms_for
+from surefoot.metrics.tallying import ALWAYS, by_name, check_counts, terms_for
 from surefoot.predictions import ArrayPredictions, FramePredictions, Predictions
 from surefoot.risk.effects import OF_EVENTS
 from surefoot.risk.groups import Dependence, dependence_of, group_codes
@@ -29,6 +29,9 @@ ALWAYS_TOLD = (
     *("ece", "brier", "log_loss", "mean_confidence"),
     *("oe_ratio", "calibration_in_the_large", "calibration_slope", "calibration_intercept", "scaled_brier", "ici"),
 )
+
+#: Those without which no page of predictions is shown.
+_SHOWN = ("accuracy", "cw_accuracy", "gain")
 
 #: Metrics of the order of scores, beside those always told: from one look at each class all are had.
 RANKED = ("auc_gain", "cw_average_precision")
@@ -196,9 +199,10 @@ def evidence_of_tally(kept: Tally, request: Request) -> Evidence:
         raise InvalidPredictions("a tally does not hold which rows belong together; groups= needs the rows")
     if request.by is not None:
         raise InvalidPredictions("a tally cannot be sliced afterwards; tally(predictions, by=...) keeps slices apart")
-    of_events = OF_EVENTS if kept.view != "prediction" else ()
-    if any(not kept.has(term) for term in (*ALWAYS, *TERMS, *of_events)):
+    own = OF_EVENTS if kept.view != "prediction" else tuple(term for name in _SHOWN for term in ALL[name].terms)
+    if any(not kept.has(term) for term in (*ALWAYS, *TERMS, *own)):
         raise MetricUnavailable("this tally does not hold what an assessment needs; make it with surefoot.tally.")
+    check_counts(kept)
     held: dict[str, Metric] = {}
     reasons: dict[str, str] = {}
     for name, metric in ALL.items():

@@ -107,13 +107,17 @@ class _Fitted:
                     raise Malformed(f"{part} have '{printable(strange[0])}', which a {value['method']} has not")
 
 
+def _value(value: Any) -> Any:
+    """A number or numbers as floats, whatever JSON made of them; anything else as it is."""
+    if isinstance(value, list):
+        return np.array(value, np.float64)
+    return float(value) if type(value) is int else value
+
+
 def _unpack(body: dict[str, Any]) -> Calibrator:
     kind = METHODS[body["method"]]
-    found = kind(**body["parameters"])
-    maps = tuple(
-        kind._map(**{name: np.array(x, np.float64) if isinstance(x, list) else x for name, x in own.items()})
-        for own in body["maps"]
-    )
+    found = kind(**{name: _value(x) for name, x in body["parameters"].items()})
+    maps = tuple(kind._map(**{name: _value(x) for name, x in own.items()}) for own in body["maps"])
     classes = body["classes"]
     if len({type(label) for label in classes}) != 1 or len(set(classes)) != len(classes):
         raise ValueError("classes are not of one kind, or one occurs twice")
