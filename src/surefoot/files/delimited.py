@@ -40,6 +40,12 @@ class DelimitedFile:
             raise BadFile("empty; there is nothing to assess", file=name)
         self._delimiter, self._point = delimiter or _detect_delimiter(first), "."
         if b"\n" not in first.strip():
+            if b"\r" in first.strip():
+                raise BadFile(
+                    "its lines end in carriage returns alone, as old programs for the Mac write them",
+                    hint="save it with usual line breaks, such as with tr '\\r' '\\n' < FILE > NEW.csv",
+                    file=name,
+                )
             raise BadFile("one line, and no rows below it; there is nothing to assess", file=name)
         self._head = self._parse(first, None, (), 0, header=True, quotes=b'"' in first)
         if self._delimiter != "," and any(map(_has_decimal_comma, self._head.columns)):
@@ -54,6 +60,7 @@ class DelimitedFile:
             names = self.schema.names
         check_names(name, names)
         self._check_text()
+        self._check_header()
         if not self._head.num_rows:
             raise BadFile("a header and no rows; there is nothing to assess", file=name)
 
@@ -66,6 +73,25 @@ class DelimitedFile:
                 for row, value in enumerate(self._head.column(name).to_pylist()):
                     if value is not None and value.decode("utf-8", "replace").encode() != value:
                         raise BadFile("which is not UTF-8 text", column=name, row=row, value=value, file=self.name)
+
+    def _check_header(self) -> None:
+        """A header among the rows makes columns of numbers ones of text: name its row."""
+        import pyarrow.types as kinds
+
+        if not all(kinds.is_string(kind) for kind in self.schema.types):
+            return
+        names = tuple(self.schema.names)
+        rows = zip(*(column.to_pylist() for column in self._head.columns), strict=True)
+        row = next((row for row, cells in enumerate(rows) if cells == names), None)
+        if row is not None:
+            raise BadFile(
+                "which repeats the names of the columns, as where files were put together",
+                column=names[0],
+                row=row,
+                value=names[0],
+                hint="drop the row",
+                file=self.name,
+            )
 
     def head(self) -> pa.Table:
         return self._head if self._point == "." else _with_thousands(self._head)

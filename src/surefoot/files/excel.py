@@ -118,7 +118,7 @@ def as_numbers(table: pa.Table, numbers: Sequence[str]) -> pa.Table:
 
     for i, field in enumerate(table.schema):
         if field.name in numbers and (pa.types.is_integer(field.type) or pa.types.is_null(field.type)):
-            table = table.set_column(i, field.name, table.column(i).cast(pa.float64()))
+            table = table.set_column(i, field.with_type(pa.float64()), table.column(i).cast(pa.float64()))
     return table
 
 
