@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import openpyxl
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.feather
@@ -101,6 +102,18 @@ def test_slices(tmp_path: Path) -> None:
     assert len(sliced(limits.SLICES).slices) == limits.SLICES
     with pytest.raises(sf.InvalidPredictions, match="2,001 slices by 'region'; at most 2,000"):
         sliced(limits.SLICES + 1)
+
+
+@pytest.mark.parametrize("role", ["by", "groups"])
+def test_the_name_of_a_slice_or_a_group(role: str, tmp_path: Path) -> None:
+    def named(size: int) -> sf.Assessment:
+        path = tmp_path / "a.csv"
+        path.write_text(f"correct,confidence,region\n1,0.9,x\n0,0.8,{'r' * size}\n")
+        return sf.assess(path, **{role: "region"})
+
+    assert named(limits.LABEL).risk.n == 2
+    with pytest.raises(sf.InvalidPredictions, match=r"row 2: region holds a name of 10,001 characters; at most 10,000"):
+        named(limits.LABEL + 1)
 
 
 def test_slices_by_the_predicted_label(tmp_path: Path) -> None:
@@ -208,6 +221,56 @@ def test_what_a_packed_file_unpacks_to(tmp_path: Path, monkeypatch: pytest.Monke
         load(tmp_path / "a.parquet.gz", gzip.compress(whole))
 
 
+def test_a_packed_file_may_unpack_to_four_times_its_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sink = io.BytesIO()
+    rows = pa.table({"correct": [1, 0] * 5000, "confidence": [0.9, 0.6] * 5000})
+    pq.write_table(rows, sink, compression="none", use_dictionary=False)
+    whole = sink.getvalue()
+    packed, enough = gzip.compress(whole), -(-len(whole) // limits.UNPACKED_TIMES)
+    # in place of half a gigabyte, so that the other of the two decides
+    monkeypatch.setattr(limits, "UNPACKED", len(whole) // 2)
+    # a stream of gzip may end in zeros
+    assert len(load(tmp_path / "a.parquet.gz", packed.ljust(enough, b"\0"))) == 10_000
+    with pytest.raises(sf.InvalidPredictions, match="it unpacks to more than"):
+        load(tmp_path / "a.parquet.gz", packed.ljust(enough - 1, b"\0"))
+
+
+def test_a_workbook_may_unpack_to_two_hundred_times_its_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    book = openpyxl.Workbook()
+    for row in (["correct", "confidence"], [1, 0.9], [0, 0.6]):
+        book.active.append(row)
+    book.save(tmp_path / "b.xlsx")
+    path = tmp_path / "a.xlsx"
+
+    def padded(size: int) -> None:
+        """The workbook with many zeros in it, and a comment that makes the archive so large."""
+        with (
+            zipfile.ZipFile(tmp_path / "b.xlsx") as held,
+            zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made,
+        ):
+            for name in held.namelist():
+                made.writestr(name, held.read(name))
+            made.writestr("zeros.bin", bytes(4_000_000))
+            made.comment = b"x" * size
+
+    padded(0)
+    with zipfile.ZipFile(path) as archive:
+        unpacked = sum(member.file_size for member in archive.infolist())
+    enough = -(-unpacked // excel._TIMES) - path.stat().st_size
+    # what is much is made smaller, as the workbook is
+    monkeypatch.setattr(excel, "_MUCH", unpacked - 1)
+    padded(enough)
+    assert len(sf.load(path)) == 2
+    padded(enough - 1)
+    with pytest.raises(sf.InvalidPredictions, match="it would unpack to 3 MiB, which is too much for a workbook"):
+        sf.load(path)
+    monkeypatch.setattr(excel, "_MUCH", unpacked)
+    assert len(sf.load(path)) == 2
+    monkeypatch.setattr(excel, "_MOST", unpacked - 1)
+    with pytest.raises(sf.InvalidPredictions, match="too much for a workbook"):
+        sf.load(path)
+
+
 @pytest.mark.heavy
 def test_what_arrays_unpack_to(tmp_path: Path) -> None:
     """Zeros of just less than half a gigabyte are read; one more makes them refused, before they are unpacked."""
@@ -272,15 +335,19 @@ def test_saved_files_that_are_too_large_are_not_read(kind: str, tmp_path: Path) 
     path = tmp_path / "a.tally"
     with path.open("wb") as stream:
         stream.truncate(64 * limits.SAVED[kind])
-    if kind == "tally":
-        with pytest.raises(sf.InvalidTally, match="larger than 512 MiB"):
-            sf.Tally.load(path)
-    elif kind == "calibrator":
-        with pytest.raises(sf.InvalidCalibrator, match="larger than 64 MiB"):
-            sf.calibrators.load(path)
-    elif kind == "policy":
-        with pytest.raises(ValueError, match="larger than 16 MiB"):
-            sf.Policy.load(path)
+    load, error, most = {
+        "tally": (sf.Tally.load, sf.InvalidTally, "512 MiB"),
+        "monitor": (sf.Monitor.load, sf.InvalidMonitor, "1 GiB"),
+        "calibrator": (sf.calibrators.load, sf.InvalidCalibrator, "64 MiB"),
+        "policy": (sf.Policy.load, sf.InvalidPolicy, "16 MiB"),
+    }[kind]
+    tracemalloc.start()
+    try:
+        with pytest.raises(error, match=f"larger than {most}"):
+            load(path)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 24
+    finally:
+        tracemalloc.stop()
 
 
 def test_the_page_of_limits_says_what_they_are() -> None:

@@ -11,9 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.special import expit
 
+from surefoot._io import documents
 from surefoot.assessment.calibrate import calibrate
 from surefoot.calibrators import Platt, SafePlatt, Temperature, load
 from surefoot.cli import run
+from surefoot.errors import InvalidCalibrator
 
 
 def rows(n: int, seed: int):
@@ -288,3 +290,59 @@ def test_the_table_says_both_that_there_is_a_proof_and_that_rows_are_risky(tmp_p
     )
     assert meaning in " ".join(printed.split())
     assert meaning in " ".join(str(found).split())
+
+
+def _mail(path, order, seed: int, *, called=("p_a", "p_b")):
+    """Rows of ham and spam, their probabilities in columns that are not called so."""
+    rng = np.random.default_rng(seed)
+    spam = rng.uniform(0.02, 0.98, 400).round(4)
+    held = {called[0]: 1 - spam, called[1]: spam}
+    label = np.where(rng.random(400) < spam**2, "spam", "ham")
+    pa_csv.write_csv(pa.table({"label": label, **{called[i]: held[called[i]] for i in order}}), path)
+    return held[called[1]]
+
+
+def test_columns_of_a_saved_calibrator_are_known_by_their_names(tmp_path, capsys) -> None:
+    fit, kept, out = tmp_path / "fit.csv", tmp_path / "kept.json", tmp_path / "out.csv"
+    _mail(fit, (0, 1), 0)
+    assert run(["calibrate", "--fit", str(fit), "--method", "safe_platt", "--save", str(kept)]) == 0
+    apply = ["calibrate", "--load", str(kept), "--apply", str(tmp_path / "new.csv"), "-o", str(out)]
+    spam = _mail(tmp_path / "new.csv", (1, 0), 1)
+    assert run(apply) == 0
+    found = pa_csv.read_csv(out)
+    assert (np.array(found["calibrated_predicted"]) == np.where(spam > 0.5, "spam", "ham")).all()
+    np.testing.assert_allclose(
+        np.array(found["calibrated_p_b"]), load(kept).predict_proba(np.stack([1 - spam, spam], axis=1))[:, 1]
+    )
+    # called after the labels, they are known as well
+    _mail(tmp_path / "new.csv", (1, 0), 1, called=("p_ham", "p_spam"))
+    assert run(apply) == 0
+    assert pa_csv.read_csv(out)["calibrated_predicted"] == found["calibrated_predicted"]
+    capsys.readouterr()
+    _mail(tmp_path / "new.csv", (1, 0), 1, called=("p_x", "p_y"))
+    assert run(apply) == 3
+    assert "columns of probabilities are 'p_y', 'p_x', and the calibrator was fitted to 'p_a', 'p_b'" in " ".join(
+        capsys.readouterr().err.split()
+    )
+
+
+def test_a_calibrator_without_names_of_columns_says_which_it_takes_for_what(tmp_path, capsys) -> None:
+    spam = _mail(tmp_path / "new.csv", (0, 1), 1)
+    given = np.stack([1 - spam, spam], axis=1)
+    SafePlatt().fit(given, np.where(spam > 0.6, "spam", "ham"), labels=["ham", "spam"]).save(tmp_path / "kept.json")
+    out = tmp_path / "out.csv"
+    assert (
+        run(["calibrate", "--load", str(tmp_path / "kept.json"), "--apply", str(tmp_path / "new.csv"), "-o", str(out)])
+        == 0
+    )
+    assert "in the order of its classes: p_a of ham, p_b of spam" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("columns", [["p_a"], ["p_a", "p_a"], ["p_a", 1], "p_a"])
+def test_names_of_columns_that_do_not_fit_are_damage(columns, tmp_path) -> None:
+    Platt().fit([0.1, 0.4, 0.6, 0.9], [0, 0, 1, 1]).save(tmp_path / "kept.json")
+    body = json.loads((tmp_path / "kept.json").read_text())
+    body = {key: value for key, value in body.items() if key not in ("surefoot", "schema", "sha256")}
+    documents.write(tmp_path / "kept.json", "calibrator", 1, {**body, "columns": columns})
+    with pytest.raises(InvalidCalibrator, match="columns"):
+        load(tmp_path / "kept.json")

@@ -381,3 +381,21 @@ def test_a_temporary_file_system_that_is_full(folder: Path, capfd: pytest.Captur
         assert contents(place) == {str(place / "t.tally"): b"old"}
     finally:
         subprocess.run(["umount", str(place)], check=True)
+
+
+def test_a_tally_is_not_added_to_itself(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    sf.tally(sf.Predictions.from_correct([True, False], [0.9, 0.6])).save("a.tally")
+    Path("sub").mkdir()
+    Path("link.tally").symlink_to("a.tally")
+    Path("b.tally").write_bytes(Path("a.tally").read_bytes())
+    for again, said in (
+        ("a.tally", "a.tally is given twice"),
+        ("sub/../a.tally", "sub/../a.tally is the same file as a.tally"),
+        ("link.tally", "link.tally is the same file as a.tally"),
+    ):
+        assert run(["merge", "a.tally", "b.tally", again, "-o", "x.tally"]) == 2
+        assert f"{said}; its rows would count twice" in " ".join(capsys.readouterr().err.split())
+    assert not Path("x.tally").exists()
+    # another file may hold the same sums
+    assert run(["merge", "a.tally", "b.tally", "-o", "x.tally"]) == 0

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
+import surefoot as sf
 from surefoot.cli import run
 
 Write = Callable[[pa.Table, str, Path], object]
@@ -145,3 +146,17 @@ def test_json_lines_of_two_kinds(tmp_path: Path, capfd: pytest.CaptureFixture[st
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert run(["assess", str(tmp_path / "a.jsonl")]) == 3
     assert "row 3,001: truth is 'x'" in capfd.readouterr().err
+
+
+def test_lines_that_end_in_carriage_returns_alone_are_named(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"correct,confidence\r1,0.9\r0,0.6\r")
+    with pytest.raises(sf.InvalidPredictions, match=r"carriage returns alone.*; save it with usual line breaks.*tr "):
+        sf.load(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("header", ["label,prob", "correct,confidence", "label,p_0,p_1", "label,logit_0,logit_1"])
+def test_a_repeated_header_is_named(header: str, tmp_path: Path) -> None:
+    row = ",".join(["1", "0.1", "0.9"][: header.count(",") + 1])
+    (tmp_path / "a.csv").write_text(f"{header}\n{row}\n{header}\n{row}\n")
+    with pytest.raises(sf.InvalidPredictions, match=r"row 2: \w+ is '\w+', which repeats the names of the columns"):
+        sf.load(tmp_path / "a.csv")

@@ -237,3 +237,33 @@ def test_a_logit_that_is_no_number_is_named_in_a_later_piece(tmp_path: Path, mon
         f"truth,logit_a,logit_b\n{rows}a,0.5,high\n{rows}",
         "row 21: logit_b is 'high', not a number",
     )
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+@pytest.mark.parametrize("cell", ['"one\n1,0.9,two"', '"5"" one\n1,0.9,two\nthree"', '5" pipe,"one\n1,0.9,two"'])
+def test_a_quoted_cell_over_lines_is_one_cell_wherever_a_piece_ends(
+    cell: str, end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = ",more" if cell.startswith("5") else ""
+    path = tmp_path / "a.csv"
+    plain = "1,0.7,x,y\n" if more else "1,0.7,x\n"
+    path.write_text(f"correct,confidence,note{more}\n" + plain * 8 + f"0,0.8,{cell}{end}")
+    # the header and a row are looked at together
+    for size in range(45, path.stat().st_size + 2):
+        monkeypatch.setattr(streams, "_FIRST", size)
+        monkeypatch.setattr(streams, "_PIECE", 7)
+        held = sf.load(path)
+        assert held.confidence.tolist() == [0.7] * 8 + [0.8], size
+
+
+def test_a_quote_that_nothing_closes_is_found_in_a_file_of_any_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("correct,confidence,note\n" + "1,0.7,x\n" * 8 + '0,0.8,"open\n' + "1,0.7,x\n" * 40)
+    monkeypatch.setattr(streams, "_FIRST", 60)
+    monkeypatch.setattr(streams, "_PIECE", 60)
+    for most in (1 << 25, 200):
+        monkeypatch.setattr("surefoot._io.limits.LINE", most)
+        with pytest.raises(sf.InvalidPredictions, match="row 9: a quote that is never closed"):
+            sf.load(path)

@@ -208,3 +208,19 @@ def test_probabilities_that_were_rounded_for_show(tmp_path: Path) -> None:
     frame.to_csv(tmp_path / "a.csv", index=False)
     found, expected = (sf.load(tmp_path / f"a.{kind}") for kind in ("xlsx", "csv"))
     assert found.confidence.tolist() == expected.confidence.tolist()
+
+
+def test_cells_that_are_all_shown_as_100_percent_are_certain(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (["correct", "confidence"], [1, 1], [1, 1], [0, 1]):
+        book.active.append(row)
+    for cell in book.active["B"][1:]:
+        cell.number_format = "0%"
+    book.save(tmp_path / "a.xlsx")
+    assert sf.load(tmp_path / "a.xlsx").confidence.tolist() == [1, 1, 1]
+    # without the sign it cannot be told
+    for cell in book.active["B"][1:]:
+        cell.number_format = "0"
+    book.save(tmp_path / "a.xlsx")
+    with pytest.raises(sf.InvalidPredictions, match="which could be 1% or 100%"):
+        sf.load(tmp_path / "a.xlsx")

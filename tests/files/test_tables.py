@@ -1,6 +1,7 @@
 """Tables as people keep them: separators, decimal commas, percentages, other encodings, rows that lack something."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -50,6 +51,28 @@ def test_numbers_as_they_are_written_where_the_comma_is_decimal(written: str, tm
     rows = [f"{int(ok)};{text}" for ok, text in zip(CORRECT, written.split(), strict=True)]
     path.write_text("\n".join(["correct;confidence", *rows]) + "\n")
     check(path)
+
+
+@pytest.mark.parametrize(
+    ("rows", "cell"),
+    [
+        ("label;pred;confidence;weight\n1;1;0,9;1.000\n0;1;0,8;2.000\n", "row 1: weight is '1.000'"),
+        ("label;pred;confidence;weight\n1;1;0,9;1,5\n0;1;0,8;-1.234.567\n", "row 2: weight is '-1.234.567'"),
+        ("label;pred;confidence\n1;1;0,9\n0;1;1.000\n", "row 2: confidence is '1.000'"),
+        ("label;logit_0;logit_1\n1;-0,9;1.234\n0;0,8;-1,5\n", "row 1: logit_1 is '1.234'"),
+        ("label;logit_0;logit_1\n1;-0,9;1.234\n0;0,8;-1.500\n", "row 1: logit_1 is '1.234'"),
+    ],
+)
+def test_a_dot_among_decimal_commas_is_no_decimal_point(rows: str, cell: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(rows)
+    with pytest.raises(sf.InvalidPredictions, match=re.escape(f"a.csv, {cell}, which could be a thousand times")):
+        sf.load(tmp_path / "a.csv")
+
+
+def test_one_cell_of_no_number_does_not_turn_decimal_commas_into_none(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("label;pred;confidence;weight\n1;1;0,9;1,5\n0;1;0,8;x\n")
+    with pytest.raises(sf.InvalidPredictions, match="row 2: weight is 'x', not a number"):
+        sf.load(tmp_path / "a.csv")
 
 
 def test_percentages_are_detected_and_said(tmp_path: Path) -> None:

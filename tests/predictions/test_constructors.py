@@ -187,3 +187,15 @@ def test_decimals_and_wider_floats_are_numbers() -> None:
     wide = np.array([0.75, 0.5], dtype=np.longdouble)
     p = Predictions.from_correct([True, False], wide)
     assert (p.confidence.dtype, p.confidence.tolist()) == (np.float64, [0.75, 0.5])
+
+
+@pytest.mark.parametrize("label", [2.0**53, -(2.0**53), 2.0**60])
+def test_floats_that_stand_for_several_integers_are_no_labels(label: float) -> None:
+    assert Predictions.from_labels([2.0**53 - 1, 1.0], [2**53 - 1, 1], [0.9, 0.9]).correct.all()
+    for y in ([label, 1.0], np.array([label, 1.0])):
+        with pytest.raises(sf.InvalidPredictions, match=r"floats of 2\*\*53 and more stand for several whole numbers"):
+            Predictions.from_labels(y, [1, 1], [0.9, 0.9])
+    with pytest.raises(sf.InvalidPredictions, match="no label"):
+        Predictions.from_frame(
+            pl.LazyFrame({"y": [label, 1.0], "z": [1, 1], "c": [0.9, 0.9]}), truth="y", predicted="z", confidence="c"
+        ).tally([])

@@ -6,6 +6,7 @@ import errno
 import hashlib
 import json
 import math
+import os
 from collections.abc import Callable
 from os import PathLike
 from typing import Any, NoReturn, TypeVar
@@ -48,7 +49,9 @@ def read(
 ) -> Thing:
     """What ``unpack`` makes of a saved document of a shape; what is damaged, foreign or newer raises ``error``."""
     with open(path, "rb") as stream:
-        # one byte more tells that it is too large
+        if os.fstat(stream.fileno()).st_size > limits.SAVED[kind]:
+            raise _too_large(str(path), kind, error)
+        # a pipe has no size: one byte more tells that it is too large
         content = stream.read(limits.SAVED[kind] + 1)
     return parse(content, str(path), kind, schema, shape, unpack, error)
 
@@ -64,8 +67,7 @@ def parse(
 ) -> Thing:
     """As :func:`read`, of what a file of a name holds."""
     if len(content) > limits.SAVED[kind]:
-        most = limits.in_words(limits.SAVED[kind])
-        raise error(f"{name}: larger than {most}, which no saved {kind} is; nothing was read.")
+        raise _too_large(name, kind, error)
     try:
         document = json.loads(content.decode("utf-8"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as why:
@@ -91,6 +93,12 @@ def parse(
         return unpack(body)
     except ValueError as why:
         raise error(f"{name}: damaged {kind} ({printable(str(why), 300)}).") from why
+
+
+def _too_large(name: str, kind: str, error: type[Exception]) -> Exception:
+    """The error about a saved file that is larger than such files are."""
+    most = limits.in_words(limits.SAVED[kind])
+    return error(f"{name}: larger than {most}, which no saved {kind} is; nothing was read.")
 
 
 def numbers(values: Any) -> list[Any]:

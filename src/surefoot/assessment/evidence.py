@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +16,7 @@ from surefoot.core.metric import Metric
 from surefoot.core.tally import Label, Tally, add_not_attempted
 from surefoot.errors import InvalidPredictions, MetricUnavailable
 from surefoot.metrics import ALL
-from surefoot.metrics.tallying import ALWAYS, by_name, terms_for
+from surefoot.metrics.tallying import ALWAYS, by_name, check_counts, terms_for
 from surefoot.predictions import ArrayPredictions, FramePredictions, Predictions
 from surefoot.risk.effects import OF_EVENTS
 from surefoot.risk.groups import Dependence, dependence_of, group_codes
@@ -27,6 +29,9 @@ ALWAYS_TOLD = (
     *("ece", "brier", "log_loss", "mean_confidence"),
     *("oe_ratio", "calibration_in_the_large", "calibration_slope", "calibration_intercept", "scaled_brier", "ici"),
 )
+
+#: Those without which no page of predictions is shown.
+_SHOWN = ("accuracy", "cw_accuracy", "gain")
 
 #: Metrics of the order of scores, beside those always told: from one look at each class all are had.
 RANKED = ("auc_gain", "cw_average_precision")
@@ -119,7 +124,7 @@ def evidence_of(predictions: Predictions, request: Request) -> Evidence:
     evidence = Evidence(kept, chosen, reasons, labels=kept.labels)
     groups = request.groups
     if groups is None:
-        return replace(evidence, parts=[Part(value, part) for value, part in (kept.slices or {}).items()])
+        return replace(evidence, parts=in_order([Part(value, part) for value, part in (kept.slices or {}).items()]))
     assert isinstance(predictions, FramePredictions)
     parts = [
         Part(value, part, None, dependence_within(predictions.slice(request.by, value), groups, part, of_slice=True))
@@ -194,9 +199,10 @@ def evidence_of_tally(kept: Tally, request: Request) -> Evidence:
         raise InvalidPredictions("a tally does not hold which rows belong together; groups= needs the rows")
     if request.by is not None:
         raise InvalidPredictions("a tally cannot be sliced afterwards; tally(predictions, by=...) keeps slices apart")
-    of_events = OF_EVENTS if kept.view != "prediction" else ()
-    if any(not kept.has(term) for term in (*ALWAYS, *TERMS, *of_events)):
+    own = OF_EVENTS if kept.view != "prediction" else tuple(term for name in _SHOWN for term in ALL[name].terms)
+    if any(not kept.has(term) for term in (*ALWAYS, *TERMS, *own)):
         raise MetricUnavailable("this tally does not hold what an assessment needs; make it with surefoot.tally.")
+    check_counts(kept)
     held: dict[str, Metric] = {}
     reasons: dict[str, str] = {}
     for name, metric in ALL.items():
@@ -211,8 +217,16 @@ def evidence_of_tally(kept: Tally, request: Request) -> Evidence:
     if kept.view == "classes":
         parts = [Part(label, part) for label, part in (kept.events or {}).items()]
         return Evidence(kept, request.choose(held), reasons, parts, "class", kept.labels)
-    parts = [Part(value, part) for value, part in (kept.slices or {}).items()]
+    parts = in_order([Part(value, part) for value, part in (kept.slices or {}).items()])
     return Evidence(kept, request.choose(held), reasons, parts, kept.by, kept.labels)
+
+
+def in_order(parts: list[Part]) -> list[Part]:
+    """Slices of one kind rising; those that are text and all numbers, as in a file, in the order of the numbers."""
+    with suppress(ValueError):
+        numbers = {part.value: float(part.value) for part in parts}
+        return sorted(parts, key=lambda part: (math.isnan(numbers[part.value]), numbers[part.value], part.value))
+    return parts
 
 
 def parts_of(rows: ArrayPredictions, values: Any, chosen: Mapping[str, Metric], codes: Codes | None) -> list[Part]:
@@ -223,10 +237,12 @@ def parts_of(rows: ArrayPredictions, values: Any, chosen: Mapping[str, Metric], 
         for name, metric in chosen.items()
         if metric.additive and (count <= MOST_CLASSES_OF_SLICES or not metric.is_of_classes)
     }
-    return [
-        Part(value, exact_tally(part, kept), part, None if codes is None else dependence_of(part, codes[where]))
-        for value, part, where in rows.split(values)
-    ]
+    return in_order(
+        [
+            Part(value, exact_tally(part, kept), part, None if codes is None else dependence_of(part, codes[where]))
+            for value, part, where in rows.split(values)
+        ]
+    )
 
 
 def exact_tally(rows: ArrayPredictions, chosen: Mapping[str, Metric]) -> Tally:

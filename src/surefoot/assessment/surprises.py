@@ -11,6 +11,7 @@ import numpy as np
 from surefoot.core.tally import Label
 from surefoot.metrics.size_ratio import SURPRISE
 from surefoot.predictions import ArrayPredictions
+from surefoot.predictions.columns import as_python
 from surefoot.risk.estimates import row_values
 
 
@@ -67,9 +68,9 @@ def surprises_of(rows: ArrayPredictions, slicing: Any, most: int = 12) -> tuple[
             float(confidence[i]),
             float(doubt[i]),
             float(shares[i]),
-            None if rows.truth is None else np.asarray(rows.truth)[wrong[i]].item(),
-            None if rows.predicted is None else np.asarray(rows.predicted)[wrong[i]].item(),
-            None if slicing is None else slicing[wrong[i]].item(),
+            None if rows.truth is None else as_python(np.asarray(rows.truth)[wrong[i]]),
+            None if rows.predicted is None else as_python(np.asarray(rows.predicted)[wrong[i]]),
+            None if slicing is None else as_python(slicing[wrong[i]]),
         )
         for i in order.tolist()
     )
@@ -94,7 +95,7 @@ def _of_event(rows: ArrayPredictions, slicing: Any, most: int) -> tuple[Surprise
             float(shares[i]),
             bool(rows.correct[counted[i]]),
             None,
-            None if slicing is None else slicing[counted[i]].item(),
+            None if slicing is None else as_python(slicing[counted[i]]),
         )
         for i in order
     )

@@ -117,6 +117,8 @@ class Calibrator(ABC):
     support_: Support | None = None
     #: Whether the file that it was fitted to held percentages: numbers of up to 1 are then not taken for shares.
     is_of_percentages: bool = False
+    #: The columns of the file that it was fitted to, one for each class; empty where no file told.
+    columns: tuple[str, ...] = ()
 
     def __init__(self, *, from_logits: bool = False) -> None:
         self.from_logits = from_logits
@@ -325,6 +327,8 @@ class Calibrator(ABC):
         }
         if self.is_of_percentages:
             body["percentages"] = True
+        if self.columns:
+            body["columns"] = list(self.columns)
         documents.write(path, "calibrator", SCHEMA, body)
 
 

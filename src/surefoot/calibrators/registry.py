@@ -94,7 +94,11 @@ class _Fitted:
                 "classes": ListOf(Label(), least=2),
                 "maps": ListOf(own, least=1),
             },
-            {"support": Maybe(Record({"rows": Whole(1), "overall": Number(0, 1)})), "percentages": Flag()},
+            {
+                "support": Maybe(Record({"rows": Whole(1), "overall": Number(0, 1)})),
+                "percentages": Flag(),
+                "columns": ListOf(Text()),
+            },
         )
         shape.check(value, where)
         for part, known in (("parameters", defaults), ("maps", own.fields)):
@@ -103,13 +107,17 @@ class _Fitted:
                     raise Malformed(f"{part} have '{printable(strange[0])}', which a {value['method']} has not")
 
 
+def _value(value: Any) -> Any:
+    """A number or numbers as floats, whatever JSON made of them; anything else as it is."""
+    if isinstance(value, list):
+        return np.array(value, np.float64)
+    return float(value) if type(value) is int else value
+
+
 def _unpack(body: dict[str, Any]) -> Calibrator:
     kind = METHODS[body["method"]]
-    found = kind(**body["parameters"])
-    maps = tuple(
-        kind._map(**{name: np.array(x, np.float64) if isinstance(x, list) else x for name, x in own.items()})
-        for own in body["maps"]
-    )
+    found = kind(**{name: _value(x) for name, x in body["parameters"].items()})
+    maps = tuple(kind._map(**{name: _value(x) for name, x in own.items()}) for own in body["maps"])
     classes = body["classes"]
     if len({type(label) for label in classes}) != 1 or len(set(classes)) != len(classes):
         raise ValueError("classes are not of one kind, or one occurs twice")
@@ -119,6 +127,9 @@ def _unpack(body: dict[str, Any]) -> Calibrator:
     if found.is_safe and support is None:
         raise ValueError("what its guarantee rests on is missing")
     found.classes_, found.maps_ = np.array(classes), maps
-    found.is_of_percentages = body.get("percentages", False)
+    columns = tuple(body.get("columns", ()))
+    if columns and (len(set(columns)) != len(columns) or len(columns) != len(classes)):
+        raise ValueError("classes and columns do not fit together")
+    found.is_of_percentages, found.columns = body.get("percentages", False), columns
     found.support_ = None if support is None else Support(support["rows"], support["overall"])
     return found

@@ -129,6 +129,7 @@ def command(
             model = _fit(reading, _checked_method(method), is_text=known.is_text)
             model.is_of_percentages = known.scale == "percent"
             names, label = _score_columns(reading), reading.columns.truth if reading.columns else None
+            model.columns = tuple(names) if len(names) > 1 else ()
         # nothing is written before all is known
         rows = None if apply is None else _apply(model, names, apply, columns, positive, delimiter, part, manner, known)
         contents: dict[str, Content] = {}
@@ -397,6 +398,7 @@ def _apply(
     from surefoot.files.databases import is_address
     from surefoot.files.source import BadFile
     from surefoot.files.unlabelled import scores_of
+    from surefoot.predictions.columns import as_text
 
     sources = _open(path, delimiter, part, "correct")
     names = _columns_for(model, sources[0], columns, positive) if names is None else names
@@ -423,7 +425,8 @@ def _apply(
     # a column called confidence is that of answers which are right or wrong: nothing is decided by it
     is_correctness = "confidence" in corrected
     if not is_correctness:
-        corrected["predicted"] = model.classes_[largest]
+        classes = model.classes_.tolist()
+        corrected["predicted"] = as_text(classes, largest) if isinstance(classes[0], str) else model.classes_[largest]
         corrected["confidence"] = found[np.arange(len(found)), largest]
     table = _rows(sources) if whole is None else whole
     for name, column in corrected.items():
@@ -434,30 +437,51 @@ def _apply(
 
 
 def _columns_for(model: Any, source: Source, columns: dict[str, str], positive: str | None) -> list[str]:
-    """The columns of a file that a saved calibrator takes, in the order of its classes."""
+    """The columns of a file that a saved calibrator takes, in the order of its classes.
+
+    They are known by the names that they had when it was fitted, or by the labels that they are named after.
+    """
     from surefoot.files.finding import find_scores
+    from surefoot.files.part import listed
     from surefoot.files.source import BadFile
     from surefoot.predictions.labels import distinct, kind_of, labels_in_names
 
-    second = model.classes_.tolist()[1]
-    if positive is not None and positive != str(second):
+    classes = model.classes_.tolist()
+    if positive is not None and positive != str(classes[1]):
         raise typer.BadParameter(
-            f"--positive is {positive!r}, but the calibrator was fitted to the probability of {second!r}"
+            f"--positive is {positive!r}, but the calibrator was fitted to the probability of {classes[1]!r}"
         )
     role = find_scores(
         source.name, source.head(), {k: v for k, v in columns.items() if k not in ("truth", "attempted")}
     )
     if isinstance(role, str):
         return [role]
-    if len(role) != len(model.classes_):
-        listed = ", ".join(map(str, model.classes_.tolist()[:8]))
+    if len(role) != len(classes):
         raise BadFile(
-            f"it has {len(role)} columns of probabilities, and the calibrator {len(model.classes_)} classes: {listed}",
+            f"it has {len(role)} columns of probabilities, and the calibrator {len(classes)} classes: "
+            f"{listed([str(label) for label in classes])}",
             file=source.name,
         )
+    if set(role) == set(model.columns):
+        return list(model.columns)
     labels = labels_in_names(distinct(model.classes_), kind_of(model.classes_), list(role))
-    places = dict(zip(labels or model.classes_.tolist(), role, strict=True))
-    return [places[label] for label in model.classes_.tolist()]
+    if labels is not None:
+        places = dict(zip(labels, role, strict=True))
+        return [places[label] for label in classes]
+    if model.columns:
+        raise BadFile(
+            f"its columns of probabilities are {listed(list(role))}, and the calibrator was fitted to "
+            f"{listed(list(model.columns))}",
+            hint="rename them to those, or after the labels",
+            file=source.name,
+        )
+    pairs = ", ".join(
+        f"{printable(name)} of {printable(str(label))}" for name, label in zip(role, classes, strict=True)
+    )
+    _say_wrapped(
+        f"The calibrator does not hold the names of its columns; they are taken in the order of its classes: {pairs}."
+    )
+    return list(role)
 
 
 def _rows(sources: Sequence[Source]) -> Any:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from surefoot.cli.errors import clear_errors, say
-from surefoot.cli.outputs import check_outputs, write_files
+from surefoot.cli.outputs import check_each_once, check_outputs, write_files
 
 
 def command(
@@ -26,6 +26,7 @@ def command(
     """
     with clear_errors():
         check_outputs(output, beside=tallies)
+        check_each_once(tallies, "its rows would count twice: give each tally once")
         from surefoot.core.tally import Tally
         from surefoot.errors import InvalidTally
         from surefoot.metrics.terms import ROWS

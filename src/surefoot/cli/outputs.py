@@ -144,6 +144,18 @@ def check_outputs(*paths: str | None, beside: Sequence[str] = ()) -> None:
             raise typer.BadParameter(f"two outputs have one name; give another to one ({Path(one).name})")
 
 
+def check_each_once(paths: Sequence[str], why: str) -> None:
+    """Refuse a file that is given twice, under whatever name."""
+    known: list[tuple[str, _Facts]] = []
+    for path in paths:
+        facts = _facts(Path(path))
+        first = next((one for one, own in known if own & facts), None)
+        if first is not None:
+            same = "is given twice" if first == path else f"is the same file as {first}"
+            raise typer.BadParameter(f"{path} {same}; {why}")
+        known.append((path, facts))
+
+
 #: What tells that two names are those of one file: where they lead to, or what lies there.
 _Facts = set[str | tuple[int, int]]
 

@@ -274,7 +274,7 @@ _CLASSES_BEFORE = {"class pair": 2, "class score": 1}
 _TABLE = Record(
     {
         "codes": ListOf(Whole(-(1 << 63))),
-        "totals": MapOf(ListOf(ListOf(Number(words=(*INFINITE, "nan"))), least=1, most=2)),
+        "totals": MapOf(ListOf(ListOf(Number(words=INFINITE)), least=1, most=2)),
         "steps": Maybe(Whole()),
     },
     {"classes": Whole(0, 2)},

@@ -119,6 +119,8 @@ class Accounting:
         for name in self._claims:
             if table.schema.field(name).metadata == SHARES:
                 self._of_percent.discard(name)
+                if self.manner.percent is None and not self.scale:
+                    self.scale, self._told_by = "share of 1", where["file"]
             if not _is_list(settled[name].type):
                 settled[name] = self._numbers(name, settled[name], where, attempted, reasons)
         for name in self._plain:

@@ -7,6 +7,14 @@ from typing import Any
 
 import numpy as np
 
+#: From whole numbers beyond this on, a float may be several.
+_EXACT = 1 << 53
+
+
+def is_beyond_floats(value: Any) -> bool:
+    """Whether a value is a whole number that a float may not hold to the last digit, as of an id."""
+    return isinstance(value, int) and abs(value) > _EXACT
+
 
 def which(column: Any, holds: Callable[[str], bool]) -> Any:
     """Of which cells of a column of text something holds; each distinct text is asked once."""

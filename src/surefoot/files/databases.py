@@ -14,8 +14,10 @@ from urllib.parse import quote, unquote, urlsplit
 from surefoot._io.masking import masked
 from surefoot._io.printable import printable
 from surefoot.errors import MissingPackage
+from surefoot.files.cells import is_beyond_floats
 from surefoot.files.excel import as_numbers
 from surefoot.files.finding import Ambiguous
+from surefoot.files.one_kind import OneKind
 from surefoot.files.part import Part, listed
 from surefoot.files.source import BadFile, Batch
 from surefoot.files.statements import checked_query, quoted
@@ -139,6 +141,9 @@ class Database(ABC):
 class Sqlite(Database):
     """A SQLite file, by the standard library: SQLite has no types of columns, only of values, so all of them decide."""
 
+    #: Columns of labels, which hold values of one kind.
+    labels: frozenset[str] = frozenset()
+
     def _connect(self) -> sqlite3.Connection:
         place = f"file:{quote(str(Path(self._place).absolute()))}?mode=ro"
         # read in the thread that reads ahead, never in two at once
@@ -166,7 +171,7 @@ class Sqlite(Database):
     def _read(self, statement: str, names: list[str] | None) -> Iterator[Batch]:
         import pyarrow as pa
 
-        done = 0
+        done, one_kind = 0, OneKind(self.name)
         try:
             with closing(self._connect()) as connection:
                 found = connection.execute(statement)
@@ -176,7 +181,10 @@ class Sqlite(Database):
                 types, total = (None, len(rows)) if len(rows) < _ROWS else self._types_of(connection, titles)
                 while True:
                     columns = list(zip(*rows, strict=True)) if rows and titles else [() for _ in titles]
-                    kinds = types or [_type_of({_KIND.get(type(v), "text") for v in values}) for values in columns]
+                    for title, values in zip(titles, columns, strict=True):
+                        if title in self.labels and names is not None:
+                            one_kind.check(title, values, done)
+                    kinds = types or [_type_of(set(map(_kind, values))) for values in columns]
                     arrays = [_sqlite_array(values, kind) for values, kind in zip(columns, kinds, strict=True)]
                     done += len(rows)
                     yield Batch(pa.Table.from_arrays(arrays, titles), min(1.0, done / max(1, total)))
@@ -189,8 +197,10 @@ class Sqlite(Database):
             raise self._bad(error, done) from error
 
     def _types_of(self, connection: sqlite3.Connection, names: list[str]) -> tuple[list[pa.DataType], int]:
-        kinds = ("integer", "real", "text", "blob")
-        counts = [f"max(typeof({quoted(name)}) = '{kind}')" for name in names for kind in kinds]
+        stored = ("integer", "real", "text", "blob")
+        large = "typeof({0}) = 'integer' and {0} not between -(1 << 53) and 1 << 53"
+        kinds, tests = (*stored, "beyond floats"), [*(f"typeof({{0}}) = '{kind}'" for kind in stored), large]
+        counts = [f"max({test.format(quoted(name))})" for name in names for test in tests]
         (row,) = connection.execute(f"select count(*), {', '.join(counts)} from {self._relation}")
         flags = [row[1 + i : 1 + i + len(kinds)] for i in range(0, len(kinds) * len(names), len(kinds))]
         return [_type_of({kind for kind, held in zip(kinds, one, strict=True) if held}) for one in flags], row[0]
@@ -200,11 +210,17 @@ class Sqlite(Database):
 _KIND = {int: "integer", float: "real", str: "text", bytes: "blob", type(None): "null"}
 
 
+def _kind(value: Any) -> str:
+    return "beyond floats" if is_beyond_floats(value) else _KIND.get(type(value), "text")
+
+
 def _type_of(kinds: set[str]) -> pa.DataType:
-    """The type of a column with values of these kinds."""
+    """The type of a column with values of these kinds; beside floats, whole numbers that these would round are text."""
     import pyarrow as pa
 
     kinds = kinds - {"null"}
+    if "beyond floats" in kinds:
+        return pa.int64() if kinds <= {"integer", "beyond floats"} else pa.string()
     if not kinds:
         return pa.null()
     if kinds == {"integer"}:

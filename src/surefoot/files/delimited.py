@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 #: What people separate columns by.
 _DELIMITERS = (",", ";", "\t", "|")
-_COMMA = re.compile(r"-?\d+(,\d+)?")
+#: Numbers where the comma is decimal, and those that have a dot where thousands end.
+_COMMA, _THOUSANDS = re.compile(r"[+-]?\d+(,\d+)?"), re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")
 
 
 class DelimitedFile:
@@ -39,6 +40,12 @@ class DelimitedFile:
             raise BadFile("empty; there is nothing to assess", file=name)
         self._delimiter, self._point = delimiter or _detect_delimiter(first), "."
         if b"\n" not in first.strip():
+            if b"\r" in first.strip():
+                raise BadFile(
+                    "its lines end in carriage returns alone, as old programs for the Mac write them",
+                    hint="save it with usual line breaks, such as with tr '\\r' '\\n' < FILE > NEW.csv",
+                    file=name,
+                )
             raise BadFile("one line, and no rows below it; there is nothing to assess", file=name)
         self._head = self._parse(first, None, (), 0, header=True, quotes=b'"' in first)
         if self._delimiter != "," and any(map(_has_decimal_comma, self._head.columns)):
@@ -53,6 +60,7 @@ class DelimitedFile:
             names = self.schema.names
         check_names(name, names)
         self._check_text()
+        self._check_header()
         if not self._head.num_rows:
             raise BadFile("a header and no rows; there is nothing to assess", file=name)
 
@@ -66,8 +74,27 @@ class DelimitedFile:
                     if value is not None and value.decode("utf-8", "replace").encode() != value:
                         raise BadFile("which is not UTF-8 text", column=name, row=row, value=value, file=self.name)
 
+    def _check_header(self) -> None:
+        """A header among the rows makes columns of numbers ones of text: name its row."""
+        import pyarrow.types as kinds
+
+        if not all(kinds.is_string(kind) for kind in self.schema.types):
+            return
+        names = tuple(self.schema.names)
+        rows = zip(*(column.to_pylist() for column in self._head.columns), strict=True)
+        row = next((row for row, cells in enumerate(rows) if cells == names), None)
+        if row is not None:
+            raise BadFile(
+                "which repeats the names of the columns, as where files were put together",
+                column=names[0],
+                row=row,
+                value=names[0],
+                hint="drop the row",
+                file=self.name,
+            )
+
     def head(self) -> pa.Table:
-        return self._head
+        return self._head if self._point == "." else _with_thousands(self._head)
 
     def batches(self, columns: Sequence[str], numbers: Sequence[str]) -> Iterator[Batch]:
         import pyarrow as pa
@@ -94,8 +121,32 @@ class DelimitedFile:
                 # a cell that is no number among others that are: all as text, to be read or refused with their rows
                 worded = {**types, **dict.fromkeys(numbers, pa.string())}
                 table = self._parse(piece.data, list(columns), worded, done, header=header, quotes=piece.has_quotes)
+            if self._point == ",":
+                table = self._with_points(table, numbers, done)
             done, header = done + table.num_rows, False
             yield Batch(table, piece.share)
+
+    def _with_points(self, table: pa.Table, numbers: Sequence[str], done: int) -> pa.Table:
+        """Numbers that came as text, with a decimal point; refuse one that could be either size."""
+        import pyarrow as pa
+
+        for i, name in enumerate(table.column_names):
+            if name not in numbers or not pa.types.is_string(table.schema.field(name).type):
+                continue
+            texts = table.column(name).to_pylist()
+            row = next((row for row, text in enumerate(texts) if text and _THOUSANDS.fullmatch(text.strip())), None)
+            if row is not None:
+                raise BadFile(
+                    "which could be a thousand times as much: other numbers of the file have a decimal comma",
+                    column=name,
+                    row=done + row,
+                    value=texts[row],
+                    hint="write thousands without a dot, and decimals with a comma",
+                    file=self.name,
+                )
+            texts = [text.replace(",", ".") if text and _COMMA.fullmatch(text.strip()) else text for text in texts]
+            table = table.set_column(i, name, pa.chunked_array([pa.array(texts, pa.string())]))
+        return table
 
     def _parse(
         self, piece: Any, columns: list[str] | None, types: Any, done: int, *, header: bool, quotes: bool
@@ -210,7 +261,26 @@ def _has_decimal_comma(column: Any) -> bool:
     import pyarrow.types as kinds
 
     values = [value.strip() for value in column.to_pylist() if value] if kinds.is_string(column.type) else []
-    return any("," in value for value in values) and all(_COMMA.fullmatch(value) for value in values)
+    return any("," in value for value in values) and all(map(_is_number, values))
+
+
+def _is_number(text: str) -> bool:
+    """Whether a text is a number where the comma is decimal."""
+    return bool(_COMMA.fullmatch(text) or _THOUSANDS.fullmatch(text))
+
+
+def _with_thousands(head: pa.Table) -> pa.Table:
+    """The first rows, with columns of numbers of which some have dots as such: they are refused when they are read."""
+    import pyarrow as pa
+
+    for i, field in enumerate(head.schema):
+        texts = head.column(i).to_pylist() if pa.types.is_string(field.type) else []
+        values = [text.strip() if text else None for text in texts]
+        present = [text for text in values if text]
+        if any(map(_THOUSANDS.fullmatch, present)) and all(map(_is_number, present)):
+            numbers = [None if text is None else float(text.replace(".", "").replace(",", ".")) for text in values]
+            head = head.set_column(i, field.name, pa.array(numbers, pa.float64()))
+    return head
 
 
 def _block(piece: Any) -> int:

@@ -11,7 +11,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 from surefoot._io.printable import printable
 from surefoot.errors import MissingPackage
+from surefoot.files.cells import is_beyond_floats
 from surefoot.files.finding import Ambiguous
+from surefoot.files.one_kind import OneKind
 from surefoot.files.part import listed
 from surefoot.files.source import SHARES, BadFile, Batch
 
@@ -42,6 +44,9 @@ class ExcelFile:
         except ImportError as error:
             raise MissingPackage("Excel files need openpyxl: pip install 'surefoot[excel]'.") from error
         self.name = name
+        #: Columns of labels, which hold values of one kind; and those that do not, with what is wrong with each.
+        self.labels: frozenset[str] = frozenset()
+        self._mixed: dict[str, BadFile] = {}
         _check_size(name, data)
         try:
             # a name without its suffix would be refused: an open file is not
@@ -51,7 +56,7 @@ class ExcelFile:
                 book = openpyxl.load_workbook(raw, read_only=True, data_only=True, keep_links=False)
                 try:
                     chosen = _chosen(name, book, sheet)
-                    self._table = _table(name, _rows(name, chosen), _shown_as_percent(chosen))
+                    self._table = self._read(_rows(name, chosen), _shown_as_percent(chosen))
                 finally:
                     book.close()
         except (BadFile, Ambiguous):
@@ -66,7 +71,45 @@ class ExcelFile:
         return self._table.slice(0, _HEAD)
 
     def batches(self, columns: Sequence[str], numbers: Sequence[str]) -> Iterator[Batch]:
+        for label in filter(self.labels.__contains__, columns):
+            if label in self._mixed:
+                raise self._mixed[label]
         yield Batch(as_numbers(self._table.select([name for name in self.schema.names if name in columns]), numbers))
+
+    def _read(self, rows: Iterator[list[Any]], as_percent: frozenset[int]) -> pa.Table:
+        import pyarrow as pa
+        from openpyxl.utils import get_column_letter
+
+        header = next(rows, None)
+        if header is None:
+            raise BadFile("the sheet is empty; there is nothing to assess", file=self.name)
+        columns: list[list[Any]] = [[] for _ in header]
+        done = 0
+        for row in rows:
+            while len(columns) < len(row):
+                columns.append([None] * done)
+            for i, column in enumerate(columns):
+                column.append(row[i] if i < len(row) else None)
+            done += 1
+        if not done:
+            raise BadFile("a header and no rows; there is nothing to assess", file=self.name)
+        arrays: dict[str, pa.Array] = {}
+        fields = []
+        for i, column in enumerate(columns):
+            title = header[i] if i < len(header) else None
+            if title is None and all(value is None for value in column):
+                continue
+            called = f"column {get_column_letter(i + 1)}" if title is None else _text(title).strip()
+            if called in arrays:
+                raise BadFile(f"two columns are called '{printable(called)}'; rename one", file=self.name)
+            arrays[called] = _array(column)
+            try:
+                OneKind(self.name).check(called, column, 0)
+            except BadFile as error:
+                self._mixed[called] = error
+            about = SHARES if i in as_percent else None
+            fields.append(pa.field(called, arrays[called].type, metadata=about))
+        return pa.table(list(arrays.values()), schema=pa.schema(fields))
 
 
 def as_numbers(table: pa.Table, numbers: Sequence[str]) -> pa.Table:
@@ -75,7 +118,7 @@ def as_numbers(table: pa.Table, numbers: Sequence[str]) -> pa.Table:
 
     for i, field in enumerate(table.schema):
         if field.name in numbers and (pa.types.is_integer(field.type) or pa.types.is_null(field.type)):
-            table = table.set_column(i, field.name, table.column(i).cast(pa.float64()))
+            table = table.set_column(i, field.with_type(pa.float64()), table.column(i).cast(pa.float64()))
     return table
 
 
@@ -167,38 +210,6 @@ def _shown_as_percent(sheet: Any) -> frozenset[int]:
     return frozenset(at for at, cell in cells if cell.value is not None and "%" in str(cell.number_format))
 
 
-def _table(name: str, rows: Iterator[list[Any]], as_percent: frozenset[int]) -> pa.Table:
-    import pyarrow as pa
-    from openpyxl.utils import get_column_letter
-
-    header = next(rows, None)
-    if header is None:
-        raise BadFile("the sheet is empty; there is nothing to assess", file=name)
-    columns: list[list[Any]] = [[] for _ in header]
-    done = 0
-    for row in rows:
-        while len(columns) < len(row):
-            columns.append([None] * done)
-        for i, column in enumerate(columns):
-            column.append(row[i] if i < len(row) else None)
-        done += 1
-    if not done:
-        raise BadFile("a header and no rows; there is nothing to assess", file=name)
-    arrays: dict[str, pa.Array] = {}
-    fields = []
-    for i, column in enumerate(columns):
-        title = header[i] if i < len(header) else None
-        if title is None and all(value is None for value in column):
-            continue
-        called = f"column {get_column_letter(i + 1)}" if title is None else _text(title).strip()
-        if called in arrays:
-            raise BadFile(f"two columns are called '{printable(called)}'; rename one", file=name)
-        arrays[called] = _array(column)
-        about = SHARES if i in as_percent else None
-        fields.append(pa.field(called, arrays[called].type, metadata=about))
-    return pa.table(list(arrays.values()), schema=pa.schema(fields))
-
-
 def _array(values: list[Any]) -> pa.Array:
     """A column, of the narrowest type that holds all of its values: booleans, whole numbers, numbers, else text."""
     import pyarrow as pa
@@ -210,7 +221,7 @@ def _array(values: list[Any]) -> pa.Array:
         return pa.array(values, pa.bool_())
     if kinds == {int} and all(value is None or -(2**63) <= value < 2**63 for value in values):
         return pa.array(values, pa.int64())
-    if kinds <= {int, float}:
+    if kinds <= {int, float} and not any(map(is_beyond_floats, values)):
         return pa.array([None if value is None else float(value) for value in values], pa.float64())
     # midnight is how a sheet stores a day
     days = kinds == {datetime.datetime} and all(value is None or value.time() == datetime.time() for value in values)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: Words that stand for no number in a column of numbers written as text.
 _GAPS = ("", "na", "n/a", "nan", "null", "none", "-", "?")
+#: Digits that are a name, such as a postcode or an id: written with a leading zero, or more than a number keeps.
+_NAMES = r"^[+-]?(0\d|\d{16})"
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,8 @@ def _as_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
     text = pc.utf8_trim_whitespace(column)
     is_gap = pc.is_in(pc.utf8_lower(text), value_set=pa.array(_GAPS, column.type))
     text = pc.if_else(is_gap, pa.scalar(None, column.type), text)
+    if pc.any(pc.match_substring_regex(text, _NAMES)).as_py():
+        return column
     for kind in (pa.int64(), pa.float64()):
         try:
             numbers = text.cast(kind)

@@ -1,4 +1,4 @@
-"""Ids of rows as text, to the character, whatever a file's column was taken for."""
+"""Ids, groups and slices as text, to the character, whatever a file's column was taken for."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from typing import Any
 
 from surefoot.files.delimited import DelimitedFile
 from surefoot.files.json_lines import JsonLinesFile
+from surefoot.files.partitions import PartitionFile
 from surefoot.files.source import Source
 
 
 def keep_as_written(sources: Iterable[Source], name: str) -> None:
     """Read a column of text files as it is written, and not as what it looks like."""
     for source in sources:
-        if isinstance(source, DelimitedFile | JsonLinesFile):
-            source.verbatim |= {name}
+        rows = source.rows if isinstance(source, PartitionFile) else source
+        if isinstance(rows, DelimitedFile | JsonLinesFile):
+            rows.verbatim |= {name}
 
 
 def text_of_ids(column: Any) -> list[str]:

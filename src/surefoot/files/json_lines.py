@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from surefoot._io.printable import printable_value
 from surefoot.files.damage import check_names
 from surefoot.files.json_text import parse_json
+from surefoot.files.one_kind import OneKind
 from surefoot.files.reasons import WHY
 from surefoot.files.records import record
 from surefoot.files.source import BadFile, Batch
@@ -29,6 +30,8 @@ class JsonLinesFile:
         self.name, self._pieces = name, pieces
         #: Columns of which any value is read as text, such as ids.
         self.verbatim: frozenset[str] = frozenset()
+        #: Columns of labels, which hold values of one kind.
+        self.labels: frozenset[str] = frozenset()
         rows = [record(row) for row in objects(name, pieces.first(), 0, _HEAD)]
         if not rows:
             raise BadFile("empty; there is nothing to assess", file=name)
@@ -40,12 +43,18 @@ class JsonLinesFile:
         return self._head
 
     def batches(self, columns: Sequence[str], numbers: Sequence[str]) -> Iterator[Batch]:
-        done = 0
+        done, kinds = 0, OneKind(self.name)
         for piece in self._pieces:
             table = self._fast(piece.data, columns, numbers)
             if table is None:
                 rows = [self._as_text(record(row)) for row in objects(self.name, bytes(piece.data), done)]
+                for label in filter(self.labels.__contains__, columns):
+                    kinds.check(label, [row.get(label) for row in rows], done)
                 table = columns_of(self.name, rows, columns, numbers, self._types(), done)
+            elif table.num_rows:
+                # all values are of the type of the first
+                for label in filter(self.labels.__contains__, columns):
+                    kinds.check(label, [table.column(label)[0].as_py()], done)
             done += table.num_rows
             yield Batch(table, piece.share)
 

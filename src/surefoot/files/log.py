@@ -10,6 +10,7 @@ from surefoot._io.printable import printable
 from surefoot.files.columns import NAMES, Columns
 from surefoot.files.finding import Ambiguous
 from surefoot.files.json_lines import columns_of, first_look
+from surefoot.files.one_kind import OneKind
 from surefoot.files.source import BadFile, Batch
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ class Log:
         self._head = first_look(first)
         self.schema = self._head.schema
         self._first = first
+        #: Columns of labels, which hold values of one kind.
+        self.labels: frozenset[str] = frozenset()
         #: The column by which rows belong together, because one question was asked several times.
         self.repeats = repeats if repeats and (is_repeated or len({row[repeats] for row in first}) < len(first)) else ""
 
@@ -90,10 +93,12 @@ class Log:
         return self._head
 
     def batches(self, columns: Sequence[str], numbers: Sequence[str]) -> Iterator[Batch]:
-        done, rows = 0, self._rows()
+        done, rows, kinds = 0, self._rows(), OneKind(self.name)
         wanted = [name for name in self.schema.names if name in columns]
         while some := list(islice(rows, _TOGETHER)):
             if self._called:
                 some = [{**row, **{name: row.get(own) for name, own in self._called.items()}} for row in some]
+            for label in filter(self.labels.__contains__, wanted):
+                kinds.check(label, [row.get(label) for row in some], done)
             yield Batch(columns_of(self.name, some, wanted, numbers, self.schema, done), 0.0)
             done += len(some)

@@ -25,20 +25,22 @@ class PartitionFile:
         import pyarrow as pa
 
         self.name, self.is_text = source.name, source.is_text
-        self._source, self._values, self._types = source, dict(values), dict(types)
+        self._values, self._types = dict(values), dict(types)
+        #: The file itself, without the values of its folders.
+        self.rows = source
         self._held = set(source.schema.names)
         added = [pa.field(key, types[key]) for key in values if key not in self._held]
         self.schema = pa.schema([*source.schema, *added])
 
     def head(self) -> pa.Table:
-        return self._with_values(self._source.head(), self.schema.names, 0)
+        return self._with_values(self.rows.head(), self.schema.names, 0)
 
     def batches(self, columns: Sequence[str], numbers: Sequence[str]) -> Iterator[Batch]:
         wanted = [name for name in self.schema.names if name in columns]
         # a column that is not wanted tells how many rows there are, where no other one does
-        own = [name for name in wanted if name in self._held] or self._source.schema.names[:1]
+        own = [name for name in wanted if name in self._held] or self.rows.schema.names[:1]
         done = 0
-        for batch in self._source.batches(own, [name for name in numbers if name in own]):
+        for batch in self.rows.batches(own, [name for name in numbers if name in own]):
             yield Batch(self._with_values(batch.table, wanted, done), batch.share)
             done += batch.table.num_rows
 

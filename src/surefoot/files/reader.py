@@ -18,9 +18,13 @@ from surefoot.core.term import Term
 from surefoot.core.view import View, check_view
 from surefoot.errors import InvalidPredictions, InvalidTally
 from surefoot.files.accounting import Accounting, Manner
+from surefoot.files.databases import Sqlite
 from surefoot.files.delimited import DelimitedFile
+from surefoot.files.excel import ExcelFile
 from surefoot.files.finding import Ambiguous, are_complete, find_columns
 from surefoot.files.held import Reading
+from surefoot.files.identifiers import keep_as_written
+from surefoot.files.json_lines import JsonLinesFile
 from surefoot.files.labelling import Labelling
 from surefoot.files.log import Log
 from surefoot.files.notes import answers_beside, notes_of
@@ -32,7 +36,7 @@ from surefoot.metrics import ALL
 from surefoot.metrics.tallying import tally, terms_for
 from surefoot.predictions import ArrayPredictions, Predictions
 from surefoot.predictions.attempts import NothingAttempted
-from surefoot.predictions.columns import as_array
+from surefoot.predictions.columns import as_array, as_text
 from surefoot.predictions.events import view_of
 from surefoot.predictions.labels import (
     as_labels,
@@ -107,7 +111,12 @@ class Reader(Labelling):
         ]
         for source in sources:
             if isinstance(source, DelimitedFile):
-                source.verbatim = frozenset(self.show) - {*self.columns.names(), sliced, group}
+                source.verbatim = frozenset(self.show) - {*self.columns.names()}
+            if isinstance(source, JsonLinesFile | Log | ExcelFile | Sqlite):
+                source.labels = frozenset(filter(None, (self.columns.truth, self.columns.predicted)))
+        # 007 and 7, or 1.1 and 1.10, are two slices and two groups
+        for parts in {sliced, group} - {None, *self.columns.names()}:
+            keep_as_written(sources, str(parts))
         self.looks_grouped = (
             "" if group is not None else repeated_identifier(first.head(), {*self.columns.names(), sliced})
         )
@@ -385,7 +394,7 @@ class Reader(Labelling):
             )
         try:
             values = np.asarray(column)
-            return np.array([str(v) for v in values]) if values.dtype.kind not in "biuU" else values
+            return as_text([str(v) for v in values]) if values.dtype.kind not in "biuU" else values
         except (ValueError, TypeError) as error:
             why = f"rows cannot be {how.replace(' it', '')} '{printable(name)}' ({error})"
             raise BadFile(why, file=self.name) from error

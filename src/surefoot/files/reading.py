@@ -14,7 +14,7 @@ from surefoot.core.view import View
 from surefoot.files.accounting import Manner
 from surefoot.files.harness import SampleLog
 from surefoot.files.held import Reading
-from surefoot.files.identifiers import keep_as_written, text_of_ids
+from surefoot.files.identifiers import text_of_ids
 from surefoot.files.json_lines import JsonLinesFile
 from surefoot.files.log import Log
 from surefoot.files.opening import open_data, open_live
@@ -213,8 +213,6 @@ def follow(
         group=group,
         manner=manner,
     )
-    if identifier is not None and identifier not in reader.columns.names():
-        keep_as_written(sources, identifier)
     labels = reader.labels_beforehand() if path == "-" else reader.labels_of_all()
     finest: int | None = 0
     done = 0

@@ -245,17 +245,19 @@ def _fill(name: str, stream: Any, view: memoryview) -> int:
 
 
 def _line_end(buffer: bytearray, held: int, quoted: bool) -> int:
-    """Where the last whole line ends; a line break within quotes ends none."""
+    """Where the last whole line ends, 0 if none does; a line break within quotes ends none."""
     cut = buffer.rfind(b"\n", 0, held) + 1
+    # a cell beyond what a line may hold has a quote that nothing closes, which is found when it is parsed
+    otherwise = cut if held > limits.LINE else 0
     if not quoted or buffer.find(b'"', 0, cut) < 0:
         return cut
     if not alternate(memoryview(buffer)[:cut]):
         # such as 5" pipe: the cells tell, which takes longer
         opened = open_from(buffer[:cut])
-        return cut if opened < 0 else buffer.rfind(b"\n", 0, opened) + 1 or cut
+        return cut if opened < 0 else buffer.rfind(b"\n", 0, opened) + 1 or otherwise
     quotes, at = buffer.count(b'"', 0, cut), cut
     while at and quotes % 2:
         before = buffer.rfind(b"\n", 0, at - 1) + 1
         quotes -= buffer.count(b'"', before, at)
         at = before
-    return at or cut
+    return at or otherwise

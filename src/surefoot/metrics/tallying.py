@@ -53,6 +53,25 @@ BANDS = (BAND_WEIGHT, BAND_DOUBT, BAND_WRONG, *BY_DOUBT)
 DIAGRAM = (BIN_WEIGHT, BIN_GAP, BIN_WRONG)
 
 
+def check_counts(tally: Tally) -> None:
+    """Refuse a tally, as of a damaged file, that counts what cannot be: numbers of rows and weights that no rows have.
+
+    Raises
+    ------
+    InvalidTally
+        If one of them is negative or infinite.
+    """
+    for term in (*ALWAYS, BAND_WEIGHT, BAND_DOUBT, BAND_WRONG, BIN_WEIGHT, BIN_WRONG):
+        table = tally.tables.get(term.key.name)
+        if table is None or not table.holds(term.name):
+            continue
+        total = table.totals[term.name].high
+        if not (np.isfinite(total) & (total >= 0)).all():
+            raise InvalidTally(f"damaged tally ('{term.name}' is not a number from 0 up).")
+    for part in (*(tally.slices or {}).values(), *(tally.events or {}).values()):
+        check_counts(part)
+
+
 def terms_for(
     metrics: Iterable[Metric], *, tests: bool = True, diagram: bool = True, view: View = "prediction"
 ) -> list[Term]:

@@ -16,7 +16,7 @@ from surefoot.core.term import Term
 from surefoot.errors import InvalidPredictions
 from surefoot.predictions.border import Border
 from surefoot.predictions.checks import FRACTION, OUTCOME, refuse_null
-from surefoot.predictions.columns import Array, as_column, as_numbers, first_row, is_missing
+from surefoot.predictions.columns import Array, as_column, as_numbers, as_text, first_row, is_missing
 from surefoot.predictions.dataframe import is_frame, open_frame
 from surefoot.predictions.doubt import SAFE_SIDE, Claim, Numbers, doubt_of_rounded_text
 from surefoot.predictions.labels import Kind, as_labels, distinct, encode, kind_of, labels_in_names
@@ -232,7 +232,8 @@ def _labels_at(places: Array, labels: tuple[Label, ...]) -> Array:
     """The labels at these places among all."""
     if labels == tuple(range(len(labels))):
         return places.astype(np.array(labels).dtype, copy=False)
-    return np.array(labels)[places.astype(np.intp, copy=False)]
+    rows = places.astype(np.intp, copy=False)
+    return as_text(labels, rows) if isinstance(labels[0], str) else np.array(labels)[rows]
 
 
 def _as_rows(table: Array, labels: Sequence[int]) -> Floats:

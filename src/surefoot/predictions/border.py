@@ -22,6 +22,7 @@ from surefoot.predictions.checks import (
     refuse_positive,
     sums_to_one,
 )
+from surefoot.predictions.columns import as_python
 from surefoot.predictions.doubt import Claim, Numbers
 from surefoot.predictions.labels import (
     Kind,
@@ -220,7 +221,7 @@ class Border(ABC):
         fails = check.fails(values)
         if bool(fails.any()):
             where = self.first(fails)
-            value = (values if shown is None else shown)[where].item()
+            value = as_python((values if shown is None else shown)[where])
             raise check.error(argument, where[0] if len(where) == 1 else where or None, value)
 
     def _claim(self, confidence: Any, doubt: Any, floor: Any, rows: int, *, float32: bool) -> Claim:
@@ -283,8 +284,8 @@ class Border(ABC):
     def _check_kind(self, argument: str, labels: Any, other_name: str, other: Kind, others: Any) -> None:
         """Raise if one column holds, say, integers and the other strings: they could never be equal."""
         if len(labels) and len(others) and self.kind(labels) != other:
-            first = others[0] if isinstance(others, tuple) else others[0].item()
-            refuse_mixture((argument, self.kind(labels), labels[0].item()), (other_name, other, first))
+            first = others[0] if isinstance(others, tuple) else as_python(others[0])
+            refuse_mixture((argument, self.kind(labels), as_python(labels[0])), (other_name, other, first))
 
     def _name_classes(
         self, truth: Any, labels: Any, classes: int, *, is_second: bool, pos_label: Any
@@ -312,7 +313,7 @@ class Border(ABC):
         codes, foreign = self.encode(labels, names)
         if bool(foreign.any()):
             (row,) = self.first(foreign)
-            raise refuse_foreign(argument, row, labels[row].item(), names)
+            raise refuse_foreign(argument, row, as_python(labels[row]), names)
         return codes
 
     def _chosen(self, y_pred: Any, names: tuple[Label, ...], largest: Any, rows: int) -> Any:

@@ -14,7 +14,8 @@ from typing import Any
 
 from surefoot.errors import InvalidPredictions
 
-LARGEST_WHOLE_FLOAT = 2.0**53
+#: From here on a float stands for several whole numbers.
+_AMBIGUOUS_FLOAT = 2.0**53
 _LARGEST_WEIGHT = 1e50
 
 
@@ -64,7 +65,7 @@ OUTCOME = Check(
 )
 WHOLE = Check(
     # nan and infinities leave nan
-    lambda x: ((x % 1) != 0) | (x > LARGEST_WHOLE_FLOAT) | (x < -LARGEST_WHOLE_FLOAT),
+    lambda x: ((x % 1) != 0) | (x >= _AMBIGUOUS_FLOAT) | (x <= -_AMBIGUOUS_FLOAT),
     "which is no label",
     "are no labels",
     "labels are booleans, integers or strings",

@@ -19,6 +19,8 @@ from surefoot.predictions.doubt import SMALLEST, Numbers, raise_tiny
 
 Array = npt.NDArray[Any]
 
+#: Bytes up to which text is held as NumPy's, each as wide as the longest; beyond, each distinct one is held once.
+_WIDE = 1 << 27
 _SERIES_PACKAGES = ("pandas", "polars", "pyarrow", "modin", "cudf")
 
 
@@ -125,6 +127,27 @@ def _from_list(name: str, given: Any) -> Any:
             f"cannot be read as an array ({error})", argument=name, hint="are its rows equally long?"
         ) from error
     return array.astype(np.float64) if set(map(type, array.flat)) == {float} else array
+
+
+def is_wide(texts: Any, rows: int) -> bool:
+    """Whether so many rows of these texts are too many for NumPy's text."""
+    return rows * 4 * max(map(len, texts), default=0) > _WIDE
+
+
+def as_text(values: Any, rows: Any = slice(None)) -> Array:
+    """Some of the rows of a sequence of text; as objects where one long text would make all others as wide."""
+    texts = np.fromiter(values, dtype=object, count=len(values))
+    if not is_wide(texts, len(texts[rows])):
+        narrow: Array = texts.astype(np.str_)[rows]
+        return narrow
+    once: dict[str, str] = {}
+    held: Array = np.fromiter((once.setdefault(text, text) for text in texts), dtype=object, count=len(texts))[rows]
+    return held
+
+
+def as_python(value: Any) -> Any:
+    """One value of an array as a Python object."""
+    return value.item() if hasattr(value, "item") else value
 
 
 def first_row(offends: Array) -> tuple[int, ...]:
@@ -248,8 +271,8 @@ def _from_arrow(name: str, given: Any) -> Array | None:
         return None
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind):
         coded = given if pa.types.is_dictionary(kind) else given.dictionary_encode()
-        words = np.array(coded.dictionary.to_pylist() or [""])
-        return words[np.from_dlpack(coded.indices)] if len(given) else words[:0]
+        words = coded.dictionary.to_pylist() or [""]
+        return as_text(words, np.from_dlpack(coded.indices)) if len(given) else np.array(words)[:0]
     return None
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from surefoot.core.tally import Label
 from surefoot.errors import AmbiguousLabels, InvalidPredictions
 from surefoot.predictions.checks import WHOLE, refuse_null
-from surefoot.predictions.columns import Array, as_column, first_row, is_missing
+from surefoot.predictions.columns import Array, as_column, as_python, as_text, first_row, is_missing, is_wide
 
 Kind = Literal["booleans", "integers", "strings"]
 
@@ -30,7 +30,10 @@ def kind_of_label(label: Label) -> Kind:
 
 
 def as_labels(name: str, given: Any) -> Array:
-    """A column of labels of one kind, as a bool, integer or unicode array; whole floats count as integers."""
+    """A column of labels of one kind, as a bool, integer or unicode array; whole floats count as integers.
+
+    Text that would be too wide as unicode is an array of objects.
+    """
     if isinstance(given, list | tuple):
         # numpy would quietly turn [0, "a"] into strings and [True, 2] into integers
         given = np.fromiter(given, dtype=object, count=len(given))
@@ -78,6 +81,10 @@ def encode(values: Array, labels: tuple[Label, ...]) -> tuple[npt.NDArray[np.int
         if not len(codes) or (codes.min() >= 0 and codes.max() < len(labels)):
             return codes, np.zeros(0, dtype=bool)
         return codes, (codes < 0) | (codes >= len(labels))
+    if values.dtype == object or (values.dtype.kind == "U" and is_wide(labels, len(values))):
+        places = {label: place for place, label in enumerate(labels)}
+        found = np.fromiter((places.get(value, -1) for value in values), dtype=np.intp, count=len(values))
+        return found, found < 0
     given = np.array(labels)
     order = np.argsort(given, kind="stable")
     place = np.searchsorted(given[order], values).clip(max=len(labels) - 1)
@@ -254,7 +261,7 @@ def _from_objects(name: str, values: Array) -> Array:
         )
     kind = next(iter(kinds), "integers")
     if kind == "strings":
-        return values.astype(np.str_)
+        return as_text(values)
     if kind == "booleans":
         return values.astype(bool)
     try:
@@ -278,6 +285,9 @@ def _whole_number(argument: str, row: int, value: Any) -> int:
 def refuse_fraction(argument: str, row: int, value: float) -> InvalidPredictions:
     """The error for a number that is no label."""
     error = WHOLE.error(argument, row, value)
+    if value % 1 == 0:
+        # such a float may have been another whole number
+        return error.at(hint="floats of 2**53 and more stand for several whole numbers: give integers or text")
     if argument not in ("y_true", "y_pred"):
         return error
     return error.at(hint=f"{error.hint}. If these are probabilities, use Predictions.from_probabilities")
@@ -319,7 +329,7 @@ def _as_signed(name: str, values: Array) -> Array:
     if values.dtype == np.uint64 and values.size and values.max() >= 2**63:
         row = first_row(values >= 2**63)[0]
         raise InvalidPredictions(
-            "too large for a label", argument=name, row=row, value=values[row].item(), hint="use strings"
+            "too large for a label", argument=name, row=row, value=as_python(values[row]), hint="use strings"
         )
     # numpy compares uint64 with int64 as floats, where different labels can be equal
     return values.astype(np.int64) if values.dtype == np.uint64 else values

@@ -368,4 +368,4 @@ class InMemory(Predictions):
         for start, stop in pairwise([*starts, len(ordered)]):
             part = grouped[start:stop]
             if part._weight is None or bool(part._weight.any()):
-                yield ordered[start].item(), part, order[start:stop]
+                yield ordered[start : start + 1].tolist()[0], part, order[start:stop]

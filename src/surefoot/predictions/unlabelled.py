@@ -12,7 +12,7 @@ from surefoot.core.tally import Label
 from surefoot.errors import InvalidPredictions, NeedsRows
 from surefoot.predictions.arrays import ArrayPredictions
 from surefoot.predictions.base import Predictions
-from surefoot.predictions.columns import Array, as_array, dimensions, rectangle, side_by_side
+from surefoot.predictions.columns import Array, as_array, as_python, dimensions, rectangle, side_by_side
 from surefoot.predictions.dataframe import FrameColumns, is_frame
 from surefoot.predictions.labels import as_labels, check_labels, kind_of_label, labels_in_names, quote
 
@@ -154,7 +154,7 @@ def unlabelled(
     if labels is not None and made.probabilities is not None:
         count = 2 if made.probabilities.ndim == 1 else made.probabilities.shape[1]
         first = as_labels("labels", labels)
-        made = replace(made, labels=check_labels(labels, kind_of_label(first[0].item()), count))
+        made = replace(made, labels=check_labels(labels, kind_of_label(as_python(first[0])), count))
     # all values are checked here, whatever the classes turn out to be
     replace(made, predicted=None, labels=None, _names=()).rows_for(None)
     if made.predicted is not None and len(made.predicted) != len(made):
