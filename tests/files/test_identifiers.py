@@ -43,6 +43,21 @@ def test_slices_of_a_large_file_are_the_same(tmp_path: Path, monkeypatch: pytest
     assert [part.value for part in found.slices] == RISING
 
 
+@pytest.mark.parametrize("is_large", [False, True])
+def test_slices_that_are_all_whole_numbers_are_numbers(
+    is_large: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No other text stands for such a number, so nothing is lost; a policy takes numbers, and earlier tallies add."""
+    if is_large:
+        monkeypatch.setattr("surefoot.files.reader.MOST_ROWS", 3)
+    path = tmp_path / "a.csv"
+    rows = "".join(f"{i % 2},0.9,{value}\n" for i, value in enumerate([10, 9, -1, 0] * 3))
+    path.write_text("correct,confidence,ward\n" + rows)
+    assert [part.value for part in sf.assess(path, by="ward").slices] == [-1, 0, 9, 10]
+    path.write_text("correct,confidence,ward\n" + rows + "1,0.9,09\n")
+    assert [part.value for part in sf.assess(path, by="ward").slices] == ["-1", "0", "09", "9", "10"]
+
+
 def test_slices_that_are_not_all_numbers_are_in_the_order_of_text(tmp_path: Path) -> None:
     found = sf.assess(write(tmp_path / "a.csv", ["10", "9", "b"]), by="id")
     assert [part.value for part in found.slices] == ["10", "9", "b"]

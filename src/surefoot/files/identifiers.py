@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -9,6 +10,21 @@ from surefoot.files.delimited import DelimitedFile
 from surefoot.files.json_lines import JsonLinesFile
 from surefoot.files.partitions import PartitionFile
 from surefoot.files.source import Source
+
+#: A whole number as a program writes it, which no other text stands for.
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,14}")
+
+
+def whole_numbers(names: Iterable[Any]) -> dict[str, int] | None:
+    """Slices that are all whole numbers, by their text; None if any other is among them, such as 007 or 1.0.
+
+    Examples
+    --------
+    >>> whole_numbers(["10", "9"]), whole_numbers(["10", "09"])
+    ({'10': 10, '9': 9}, None)
+    """
+    held = [str(name) for name in names]
+    return {name: int(name) for name in held} if held and all(map(_WHOLE.fullmatch, held)) else None
 
 
 def keep_as_written(sources: Iterable[Source], name: str) -> None:

@@ -23,7 +23,7 @@ from surefoot.files.delimited import DelimitedFile
 from surefoot.files.excel import ExcelFile
 from surefoot.files.finding import Ambiguous, are_complete, find_columns
 from surefoot.files.held import Reading
-from surefoot.files.identifiers import keep_as_written
+from surefoot.files.identifiers import keep_as_written, whole_numbers
 from surefoot.files.json_lines import JsonLinesFile
 from surefoot.files.labelling import Labelling
 from surefoot.files.log import Log
@@ -168,7 +168,14 @@ class Reader(Labelling):
         while (total := self._tally(pieces, labels, decimals, add_up)) is None:
             # confidences that looked rounded were not, or not so much: once more, knowing it
             decimals, pieces = self._finest, self.batches()
+        slices = total.slices or {}
+        if self._is_by_column and (numbers := whole_numbers(slices)) is not None:
+            total = replace(total, slices={numbers[str(name)]: part for name, part in slices.items()})
         return self._reading(total)
+
+    @property
+    def _is_by_column(self) -> bool:
+        return self.by not in (None, "predicted", "truth")
 
     def _held(self, tables: list[pa.Table]) -> Reading:
         import pyarrow as pa
@@ -188,6 +195,8 @@ class Reader(Labelling):
         if self.gaps:
             predictions = replace(predictions, _numbers=self.accounting.numbers(predictions.row_numbers()))
         by = self.by_values(table, predictions)
+        if self._is_by_column and (numbers := whole_numbers(np.unique(by).tolist())) is not None:
+            by = np.array([numbers[str(name)] for name in by.tolist()])
         shown = table.select(self.show) if self.show else None
         groups = self.group_values(table)
         return self._reading(predictions, by=by, groups=groups, group=self.group or "", shown=shown)
@@ -213,7 +222,7 @@ class Reader(Labelling):
         for batch in gather(batches):
             if (left_out := self.no_row_counts(batch.table, done)) is not None:
                 skipped += int(left_out.sum())
-                if self.by not in (None, "predicted", "truth"):
+                if self._is_by_column:
                     values = self._values(batch.table, str(self.by), "sliced by it", done)
                     of_slices.update(values[left_out].tolist())
                 done += batch.table.num_rows
