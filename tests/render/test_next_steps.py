@@ -558,3 +558,17 @@ def test_outcomes_that_are_all_alike_are_checked_first(right: bool) -> None:
     step = next_steps(replace(a, warnings=()))[0]
     assert step.words.startswith(f"Every prediction is {'right' if right else 'wrong'}: check the labels")
     assert not step.command
+
+
+def test_the_call_for_a_file_of_low_confidences_names_the_rows_that_it_loads(tmp_path) -> None:
+    rng = np.random.default_rng(5)
+    confidence = rng.uniform(0.3, 1, 2000)
+    path = tmp_path / "low.csv"
+    lines = [
+        f"{int(right)},{c!r}" for right, c in zip(rng.random(2000) < confidence**2, confidence.tolist(), strict=True)
+    ]
+    path.write_text("correct,confidence\n" + "\n".join(lines) + "\n")
+    step = first(sf.assess(path))
+    assert step.command == "sf.calibrators.Beta().fit(rows.confidence, rows.correct)"
+    load = re.search(r"with rows = (sf\.load\(.*?\)) \(cross", step.words)
+    eval(step.command, {"sf": sf, "rows": eval(load[1], {"sf": sf})})

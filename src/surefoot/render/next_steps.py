@@ -404,7 +404,7 @@ def _recalibrate(a: Assessment) -> Step:
 
 def _its_rows(a: Assessment) -> str:
     """What stands for rows that know how they are to be read: those of the assessment, or of the file loaded again."""
-    return _LOADED if a.path and a.options else _ITS_ROWS
+    return _LOADED if a.path else _ITS_ROWS
 
 
 def _load_call(a: Assessment) -> str:
@@ -437,7 +437,7 @@ def _is_below_half(a: Assessment) -> bool:
 
 
 def _below_half_call(a: Assessment) -> str:
-    if a.not_attempted:
+    if a.not_attempted or (a.path and not _NOT_ROWS.search(a.path)):
         return f"sf.calibrators.Beta().fit({_its_rows(a)}.confidence, {_its_rows(a)}.correct)"
     return f"sf.calibrators.Beta().fit(confidence, {_correct(a)})"
 
