@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -153,7 +154,8 @@ def test_tallies_of_classes_are_merged_and_counted(tmp_path: Path, capsys: pytes
     file, one, both = str(_visits(tmp_path)), str(tmp_path / "one.tally"), str(tmp_path / "both.tally")
     read = ["--truth", "outcome", "--probabilities", "risk", "--positive", "died"]
     assert run(["assess", file, *read, "--of", "classes", "-o", one]) == 0
-    assert run(["merge", one, one, "-o", both]) == 0
+    shutil.copy(one, other := str(tmp_path / "other.tally"))
+    assert run(["merge", one, other, "-o", both]) == 0
     assert "1,200 rows" in capsys.readouterr().out
     assert run(["assess", both]) == 0
     assert run(["assess", both, "--of", "event"]) == 3

@@ -264,7 +264,7 @@ def test_the_command_line_takes_a_column_of_groups(tmp_path, capsys) -> None:
     assert run(["assess", str(path)]) == 0
     assert "column 'patient' has repeated values" in capsys.readouterr().out
     assert run(["assess", str(path), "--group", "patient", "--html", str(tmp_path / "r.html")]) == 0
-    assert "for 40 groups" in capsys.readouterr().out
+    assert "; 40 groups (design effect" in capsys.readouterr().out
     assert "40 groups" in (tmp_path / "r.html").read_text()
     assert run(["compare", f"a={path}", f"b={path}", "--group", "patient"]) == 0
     assert run(["assess", str(path), "--group", "nobody"]) == 3

@@ -60,7 +60,7 @@ def test_expectations_are_those_of_expect_on_the_same_rows(client, service) -> N
     assert "no classes" in " ".join(found["limits"])
     client.post(f"{PATH}/labels", [{"id": i, "correct": True} for i in range(200)])
     page = client.get("/models/fraud/3").text
-    assert "Did it in the reference?" in page
+    assert "Accuracy and confidence in the reference" in page
     assert "Expected of predictions without labels" in page
     assert "concept drift" in page
 

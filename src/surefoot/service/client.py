@@ -127,7 +127,7 @@ class Client:
         ids : sequence of str or int
             An id for each prediction, by which its label will come.
         confidence : sequence of float
-            The confidence in each predicted class. One of exactly 1 claims certainty, unless all are numbers of a type
+            The confidence in each predicted class. One of exactly 1 states certainty, unless all are numbers of a type
             that rounds to it, such as float32.
         doubt : sequence of float, optional
             1 - confidence, where you know it more precisely.
