@@ -62,11 +62,14 @@ def read_reference(text: bytes) -> Tally:
     """The tally in a request, if it can be a reference: all that is ever made of one is made of it here."""
     try:
         known = Reference(0, Tally.from_text(text, "the body"))
-        found = known.assessment
+        with np.errstate(all="ignore"):
+            found = known.assessment
         if found.view != "prediction":
             raise Refused(400, f"the tally is of {found.view}; a reference is of predictions (--of prediction)")
         if found.counts is None or found.risk.is_weighted:
             raise Refused(400, "the tally has weights, and a reference counts each row once; leave out the weights")
+        if any((column % 1).any() for column in (found.counts.right, found.counts.wrong)):
+            raise Refused(400, "the body is no tally that can be a reference: its counts are not whole numbers")
         _ = known.rows, facts(known), draw(reliability_figure({"all": found.reliability}), "")
     except ValueError as error:
         raise Refused(400, f"the body is no tally that can be a reference: {' '.join(str(error).split())}") from error
