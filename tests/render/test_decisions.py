@@ -84,7 +84,7 @@ def test_what_is_refused() -> None:
     decision  confidence      rows  share  wrong  error rate
     accept    95% and above  1,000  45.5%     10        1.0%
     review    40.1% to 95%   1,000  45.5%    160       16.0%
-    refuse    below 40.1%      200   9.1%    120       60.0%
+    refuse    40% to 40.1%     200   9.1%    120       60.0%
 """
         in words
     )
@@ -297,7 +297,7 @@ def test_markdown_holds_the_same_words_and_tables() -> None:
     said = sf.act_alone(**SAMPLE, error=0.05, refuse=0.4).to_markdown()
     assert said.startswith("## From 95% confidence on, at most 5% of predictions are wrong (guaranteed with 95% conf")
     assert "| accept | 95% and above | 1,000 | 45.5% | 10 | 1.0% |" in said
-    assert "| refuse | below 40.1% | 200 | 9.1% | 120 | 60.0% |" in said
+    assert "| refuse | 40% to 40.1% | 200 | 9.1% | 120 | 60.0% |" in said
     assert '```python\nfound.policy.save("policy.json")\n' in said
 
 

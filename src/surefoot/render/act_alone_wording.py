@@ -67,7 +67,14 @@ def parts(found: ActAlone) -> list[Part]:
     all_parts = (
         Part("accept", f"{ends[1]} and above" if accept else "any", found.accepted, accepted, total),
         Part("review", between, total - found.accepted - refused, not_refused - accepted, total),
-        Part("refuse", f"below {ends[0]}", refused, wrong - not_refused, total),
+        # what is less sure than every row that was seen is reviewed
+        Part(
+            "refuse",
+            f"{exact_percent(found.policy.thresholds.lowest)} to {ends[0]}",
+            refused,
+            wrong - not_refused,
+            total,
+        ),
     )
     return [part for part in all_parts if part.rows]
 
