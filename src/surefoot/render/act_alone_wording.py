@@ -126,10 +126,11 @@ def _answer(found: ActAlone) -> str:
     if found.error is None:
         if found.threshold is None:
             return "It costs least to review every row"
-        least = f"t costs least to act alone {_where(found)}"
+        where = _where(found)
         if _may_never_pay(found):
-            return f"On these rows i{least}, but they do not show that this costs less than a review of every row"
-        return f"I{least}"
+            unsure = "but they do not show that this costs less than a review of every row"
+            return f"On these rows it costs least to act alone {where}, {unsure}"
+        return f"It costs least to act alone {where}"
     promise = f"at most {exact_percent(found.error)} of predictions are wrong"
     if found.threshold is None:
         if keeps_promise(found):

@@ -131,7 +131,9 @@ def stream_page(service: Service, stream: Stream) -> str:
             rows += f"?since={since}"
         if known is not None:
             shown["in the reference"] = known.assessment
-        suggested = service.suggestion(stream, 0 if recent is None else recent[0])
+        suggested = None
+        if is_off or _is_miscalibrated(next(iter(shown.values()))):
+            suggested = service.suggestion(stream, 0 if recent is None else recent[0])
         sections.append(_reliability(shown) | _advice(shown, suggested, rows, is_off=is_off))
         sections.append(_days(hours))
     if slices is not None:
@@ -181,31 +183,35 @@ def _reliability(shown: Mapping[str, Assessment]) -> dict[str, Any]:
 def _advice(shown: Mapping[str, Assessment], found: Suggestion | None, rows: str, *, is_off: bool) -> dict[str, Any]:
     """What to do next, with the calibrator that is suggested; while something is off, no threshold is."""
     (which, now), *_ = shown.items()
-    risky = ("overconfident", "underconfident", "mixed")
     words, commands = [], []
     if is_off:
         words.append(
             "While this lasts, act on no threshold and no calibrator that was found before: those were for the "
             "confidences as they were."
         )
-        if now.verdict not in risky:
+        if not _is_miscalibrated(now):
             words.append(
                 f"Predictions {which} do not show by themselves what the evidence shows: look at the days below."
             )
-    elif now.verdict not in risky:
+    elif not _is_miscalibrated(now):
         words += [step.words.rstrip(":") + "." * step.words.endswith(":") for step in next_steps(now)]
-    if (is_off or now.verdict in risky) and found is not None:
+    if found is not None:
         words.append(f"{_suggestion(found)} To fit it, save {rows} as rows.jsonl, and run the command below.")
         commands.append(
             f"surefoot calibrate --fit rows.jsonl --truth correct --probabilities confidence --method {NAME} --save "
             "calibrator.json"
         )
-    elif now.verdict in risky:
+    elif _is_miscalibrated(now):
         words.append(
             "Recalibrate on labelled predictions that the model was not trained on; too few are kept to say what that "
             "would bring."
         )
     return {"note": " ".join((*words, "The report has the details.")), "commands": commands}
+
+
+def _is_miscalibrated(a: Assessment) -> bool:
+    """Whether the verdict calls for a calibrator, on either side."""
+    return a.verdict not in ("inconclusive", "no evidence against calibration")
 
 
 def _suggestion(found: Suggestion) -> str:
